@@ -36,11 +36,11 @@ class Target:
     version: str
 
 
-def source_key(module: str) -> str:
-    """Hash everything a module's build depends on, so that a changed pin or source gets a cache entry of its own."""
+def source_key(module: str, *, pins_only: bool = False) -> str:
+    """Hash what a module's build depends on, so that a changed pin or source gets a cache entry of its own."""
     digest = hashlib.sha256()
     for path in sorted((GO_MODULES / module).rglob("*")):
-        if path.is_file():
+        if path.is_file() and not (pins_only and path.suffix == ".go"):
             digest.update(f"{path.relative_to(GO_MODULES)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 

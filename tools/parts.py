@@ -33,7 +33,7 @@ def provide(part: Part, board: Board) -> Path:
             try:
                 source(folder, board)
             except SetupError as error:
-                reasons.append(str(error))
+                reasons.append(f"{error.what} ({error.why})")
                 _empty(folder)
             else:
                 return
@@ -72,7 +72,11 @@ def engine() -> Part:
             release.fetch(release.Release("pulumi/pulumi", f"v{pins.PULUMI}", asset, programs), folder)
 
     def build(folder: Path, board: Board) -> None:
-        golang.build((cli, host), folder, board=board, scripts=scripts)
+        # The CLI takes minutes and the host seconds, so a change to the host's source must not build both.
+        key = f"pulumi-cli-{pins.PULUMI}-{golang.source_key(cli.module, pins_only=True)}"
+        built = cache.entry(key, lambda scratch: golang.build((cli,), scratch, board=board), board=board)
+        (folder / cli.program).hardlink_to(built / cli.program)
+        golang.build((host,), folder, board=board, scripts=scripts)
 
     remedy = f"Install Pulumi {pins.PULUMI} or newer so that `pulumi` is on PATH, or connect to the network"
     return Part("the Pulumi engine", _key("pulumi", pins.PULUMI, "engine"), find, (download, build), remedy)

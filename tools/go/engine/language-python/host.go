@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,11 +160,12 @@ func (host *languageHost) programCommand(ctx context.Context, request *pulumirpc
 
 // addConfiguration hands the stack's configuration over by environment: arguments are visible to every user.
 func addConfiguration(command *exec.Cmd, request *pulumirpc.RunRequest) error {
-	config, err := json.Marshal(request.GetConfig())
+	// Copies, because an absent map or list would be written as null, which the SDK does not read.
+	config, err := json.Marshal(maps.Collect(maps.All(request.GetConfig())))
 	if err != nil {
 		return err
 	}
-	secretKeys, err := json.Marshal(request.GetConfigSecretKeys())
+	secretKeys, err := json.Marshal(append([]string{}, request.GetConfigSecretKeys()...))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,139 @@
+"""`make up` and `make down` as a newcomer runs them, in a checkout of their own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.engine
+
+
+class Checkout:
+    """A copy of the tracked files that shares this checkout's packages and tools, with a home that must stay empty."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "checkout"
+        self.home = folder / "home"
+        self.home.mkdir()
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, self.folder / name)
+        (self.folder / ".local").mkdir()
+        shutil.copy(ROOT / ".local" / "toolchain.json", self.folder / ".local")
+        (self.folder / ".venv").symlink_to(ROOT / ".venv")
+
+    @property
+    def env(self) -> dict[str, str]:
+        strangers = {"PULUMI_ACCESS_TOKEN": "of another login", "PULUMI_BACKEND_URL": "https://elsewhere.example"}
+        strangers |= {"CLOUDFLARE_API_TOKEN": "of a real account", "PULUMI_STACK": "production"}
+        return os.environ | {"HOME": str(self.home)} | strangers
+
+    def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        argv = ["make", *arguments]
+        return subprocess.run(
+            argv, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+
+    def succeed(self, *arguments: str) -> str:
+        done = self.make(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def by_hand(self, command: str) -> str:
+        script = f'eval "$(make -s env)" && {command}'
+        done = subprocess.run(
+            ["sh", "-c", script], cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Checkout]:
+    made = Checkout(tmp_path)
+    yield made
+    assert list(made.home.iterdir()) == [], "a run left something in the user's home"
+
+
+def test_up_twice_then_down_twice(checkout: Checkout):
+    first = checkout.succeed("up")
+    assert "+ 2 created" in first
+    assert "  worker_name             sandbox-local\n" in first
+    assert "  bucket_names.files      sandbox-local-files\n" in first
+    assert "  make down " in first
+    assert "2 unchanged" in checkout.succeed("up")
+    assert "- 2 deleted" in checkout.succeed("down")
+    assert checkout.succeed("down") == "Nothing to take down: the local stack is not up.\n"
+    assert "+ 2 created" in checkout.succeed("up")
+
+
+def test_the_committed_stack_file_is_never_written(checkout: Checkout):
+    checkout.succeed("up")
+    assert (checkout.folder / "Pulumi.local.yaml").read_text() == (ROOT / "Pulumi.local.yaml").read_text()
+
+
+def test_the_stack_can_be_worked_on_by_hand_and_what_was_added_stays(checkout: Checkout):
+    checkout.succeed("up")
+    assert "2 unchanged" in checkout.by_hand("pulumi preview --non-interactive")
+    assert json.loads(checkout.by_hand("pulumi stack output --json"))["worker_name"] == "sandbox-local"
+    checkout.by_hand("pulumi config set --secret apiKey s3cret")
+    checkout.succeed("up")
+    assert checkout.by_hand("pulumi config get apiKey").strip() == "s3cret"
+    written = "".join(path.read_text() for path in (checkout.folder / ".local").rglob("*.y*ml"))
+    assert "s3cret" not in written
+
+
+def test_a_run_that_was_killed_is_mended_by_the_next(checkout: Checkout):
+    main = checkout.folder / "__main__.py"
+    program = main.read_text()
+    started = checkout.folder / "started"
+    main.write_text(f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(60)\n")
+    process = subprocess.Popen(
+        ["make", "up"],
+        cwd=checkout.folder,
+        env=checkout.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 30
+    while not started.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert list((checkout.folder / ".local" / "state" / ".pulumi" / "locks").rglob("*.json")), "the lock was left"
+
+    main.write_text(program)
+    assert "+ 2 created" in checkout.succeed("up")
+
+
+def test_a_failed_deployment_says_so_and_exits_non_zero(checkout: Checkout):
+    settings = checkout.folder / "Pulumi.local.yaml"
+    settings.write_text(yaml.safe_dump({"config": {"cloudflare-sandbox:sandbox": {"name": "NOT VALID"}}}))
+    done = checkout.make("up")
+    assert done.returncode != 0
+    assert "name: use 1 to 32 lower-case letters" in done.stdout
+    assert "error: the local stack was not deployed: the engine's reason is above." in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_help_lists_every_target(checkout: Checkout):
+    text = checkout.succeed("help")
+    targets = [
+        line.split(":")[0]
+        for line in (ROOT / "Makefile").read_text().splitlines()
+        if ":.*" not in line and "## " in line
+    ]
+    assert {"up", "down", "test", "lint"} <= set(targets)
+    assert all(f"make {target} " in text for target in targets)

@@ -1,0 +1,115 @@
+"""Set-up as a whole: quick and silent when done, one sentence when not possible."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import golang, python_env, toolchain
+from tools.errors import SetupError
+from tools.toolchain import Toolchain
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def setup(checkout: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "tools", "setup"]
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
+    return subprocess.run(argv, cwd=checkout, env=inherited | env, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout in which set-up has never run."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "requirements.lock", folder)
+    return folder
+
+
+def test_set_up_that_is_complete_is_silent_and_starts_nothing():
+    script = (
+        "import sys, subprocess\n"
+        "def audit(event, args):\n"
+        "    if event in ('subprocess.Popen', 'socket.connect', 'os.posix_spawn'): raise SystemExit(event)\n"
+        "sys.addaudithook(audit)\n"
+        "from tools.__main__ import main\n"
+        "sys.exit(main(['setup']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_no_package_access_is_one_clear_sentence(checkout: Path, tmp_path: Path):
+    nowhere = "http://127.0.0.1:9/simple"
+    env = {"PIP_INDEX_URL": nowhere, "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"}
+    env |= {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "cache"), "GOPROXY": "off"}
+    done = setup(checkout, **env)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("error: cannot install the Python packages: ERROR: No matching distribution found for")
+    assert "Check the network and the package index settings, then run it again" in last
+
+
+def test_a_cache_that_cannot_be_written_is_one_clear_sentence(checkout: Path, tmp_path: Path):
+    (tmp_path / "file").touch()
+    done = setup(
+        checkout, XDG_CACHE_HOME=str(tmp_path / "file"), PATH="/usr/bin:/bin", PIP_INDEX_URL="http://127.0.0.1:9"
+    )
+    assert done.returncode == 1
+    assert "cannot write to" in done.stderr or "cannot install" in done.stderr
+
+
+def test_the_record_is_refused_when_something_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(toolchain, "_RECORD", tmp_path / "toolchain.json")
+    monkeypatch.setattr(toolchain, "LOCAL", tmp_path)
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for program in ("pulumi", "pulumi-resource-docker-build", "node", "buildkitd"):
+        (folder / program).touch()
+    full = Toolchain(folder, folder, folder, folder)
+    toolchain.record(full)
+    assert toolchain.load() == full
+    toolchain.record(Toolchain(folder, folder, None, folder))
+    assert toolchain.load().buildkit is None
+
+    (folder / "node").unlink()
+    with pytest.raises(SetupError, match="Run `make setup`"):
+        toolchain.load()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"key": 1}', '{"key": "x", "parts": {"engine": null}}'])
+def test_a_damaged_record_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str):
+    monkeypatch.setattr(toolchain, "_RECORD", tmp_path / "toolchain.json")
+    (tmp_path / "toolchain.json").write_text(content)
+    assert toolchain.recorded() is None
+
+
+def test_a_changed_pin_makes_the_record_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    record = json.loads((ROOT / ".local" / "toolchain.json").read_text())
+    stale = tmp_path / "toolchain.json"
+    stale.write_text(json.dumps(record | {"key": "of other pins"}))
+    monkeypatch.setattr(toolchain, "_RECORD", stale)
+    assert toolchain.recorded() is None
+
+
+def test_a_changed_lock_file_makes_the_environment_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert python_env.is_complete()
+    changed = tmp_path / "requirements.lock"
+    changed.write_text(python_env.LOCK.read_text() + "\n# changed")
+    monkeypatch.setattr(python_env, "LOCK", changed)
+    assert not python_env.is_complete()
+
+
+def test_build_leftovers_stay_while_another_set_up_uses_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with golang._in_use():
+        golang.drop_leftovers()
+        assert golang._go_cache().is_dir()
+    golang.drop_leftovers()
+    assert not golang._go_cache().exists()
+    golang.drop_leftovers()
