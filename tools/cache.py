@@ -14,7 +14,7 @@ from tools.progress import Board
 
 @contextmanager
 def locked(path: Path, *, board: Board, waiting_for: str) -> Iterator[None]:
-    """Hold a lock that dies with this process; say so once if another set-up holds it."""
+    """Hold a lock that dies with this process; say so once if somebody else holds it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = path.open("w")
@@ -25,7 +25,7 @@ def locked(path: Path, *, board: Board, waiting_for: str) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            board.say(f"  wait   another set-up is at work on {waiting_for}")
+            board.say(f"  wait   {waiting_for} is being worked on already")
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 

@@ -1,11 +1,15 @@
 """Runs a program with its output in a log file, and turns a failure into one sentence with the reason found there."""
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from tools.errors import SetupError
 from tools.paths import LOGS
@@ -24,13 +28,55 @@ def run(argv: Sequence[str], *, what: str, log: str, cwd: Path, env: Mapping[str
     path = LOGS / f"{log}.log"
     try:
         with path.open("wb") as output:
-            code = subprocess.run(
-                argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
-            ).returncode
+            code = _running.wait_for(argv, cwd=cwd, env=env, output=output)
     except OSError as error:
         raise SetupError(what, str(error), f"Check that {argv[0]} can be run, then try again") from error
     if code:
         raise failure(what, path.read_text(errors="replace"), path, code)
+
+
+class _Running:
+    """The programs that are running, each with a process group of its own so that its offspring ends with it."""
+
+    def __init__(self) -> None:
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._stopping = False
+
+    def wait_for(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None, output: IO[bytes]) -> int:
+        with self._lock:
+            if self._stopping:
+                return -signal.SIGTERM
+            process = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+            )
+            self._processes.add(process)
+        try:
+            return process.wait()
+        finally:
+            with self._lock:
+                self._processes.remove(process)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopping = True
+            for process in self._processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+
+
+_running = _Running()
+
+
+def stop_all() -> None:
+    """End every running program and start no more: one step has failed, or the user has had enough."""
+    _running.stop()
 
 
 def failure(what: str, output: str, log: Path, code: int) -> SetupError:

@@ -2,9 +2,10 @@
 
 import platform
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from typing import Any
 
-from tools import cache, golang, parts, python_env, toolchain
+from tools import cache, command, golang, parts, python_env, toolchain
 from tools.paths import LOCAL
 from tools.progress import Board, elapsed
 from tools.toolchain import Toolchain
@@ -35,12 +36,20 @@ def _provide(board: Board) -> Toolchain:
         wanted.append(parts.buildkit())
     with ThreadPoolExecutor() as pool:
         folders = [pool.submit(parts.provide, part, board) for part in wanted]
+        steps: list[Future[Any]] = [*folders]
         if not python_env.is_complete():
-            python_env.install_packages(board)
-        if wanted:
-            engine, docker_build, node, *rest = [folder.result() for folder in folders]
-            found = Toolchain(engine=engine, docker_build=docker_build, buildkit=next(iter(rest), None), node=node)
-            toolchain.record(found)
-            golang.drop_leftovers()
+            steps.append(pool.submit(python_env.install_packages, board))
+        try:
+            for finished in as_completed(steps):
+                finished.result()
+        except BaseException:
+            command.stop_all()  # the pool waits for its threads; a failure should not wait for long builds
+            raise
+    if wanted:
+        engine, docker_build, node, *rest = [folder.result() for folder in folders]
+        toolchain.record(
+            Toolchain(engine=engine, docker_build=docker_build, buildkit=next(iter(rest), None), node=node)
+        )
+        golang.drop_leftovers()
     board.say(f"Ready after {elapsed(time.monotonic() - started)}.")
     return toolchain.load()

@@ -2,67 +2,18 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.checkout import Checkout
+
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.engine
-
-
-class Checkout:
-    """A copy of the tracked files that shares this checkout's packages and tools, with a home that must stay empty."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "checkout"
-        self.home = folder / "home"
-        self.home.mkdir()
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
-                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / name, self.folder / name)
-        (self.folder / ".local").mkdir()
-        shutil.copy(ROOT / ".local" / "toolchain.json", self.folder / ".local")
-        (self.folder / ".venv").symlink_to(ROOT / ".venv")
-
-    @property
-    def env(self) -> dict[str, str]:
-        strangers = {"PULUMI_ACCESS_TOKEN": "of another login", "PULUMI_BACKEND_URL": "https://elsewhere.example"}
-        strangers |= {"CLOUDFLARE_API_TOKEN": "of a real account", "PULUMI_STACK": "production"}
-        return os.environ | {"HOME": str(self.home)} | strangers
-
-    def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        argv = ["make", *arguments]
-        return subprocess.run(
-            argv, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-
-    def succeed(self, *arguments: str) -> str:
-        done = self.make(*arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def by_hand(self, command: str) -> str:
-        script = f'eval "$(make -s env)" && {command}'
-        done = subprocess.run(
-            ["sh", "-c", script], cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Iterator[Checkout]:
-    made = Checkout(tmp_path)
-    yield made
-    assert list(made.home.iterdir()) == [], "a run left something in the user's home"
 
 
 def test_up_twice_then_down_twice(checkout: Checkout):

@@ -75,7 +75,7 @@ def test_two_set_ups_at_once_do_the_work_once(tmp_path: Path):
     assert [process.returncode for process in both] == [0, 0], outputs
     assert log.read_text() == "work\n"
     assert sorted(path.name for path in (cache_root() / "tool-1").iterdir()) == ["one", "two"]
-    assert sum("another set-up is at work on tool-1" in errors for _, errors in outputs) == 1
+    assert sum("tool-1 is being worked on already" in errors for _, errors in outputs) == 1
 
 
 @pytest.mark.usefixtures("board")

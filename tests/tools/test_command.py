@@ -1,4 +1,6 @@
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,24 @@ def test_no_package_access_is_recognised(tmp_path: Path):
 def test_a_full_disk_is_recognised(tmp_path: Path):
     with pytest.raises(SetupError, match=r"^cannot do it: the disk is full\. Free a few GB"):
         run("print('write /x: no space left on device'); raise SystemExit(1)", tmp_path)
+
+
+def test_stopping_ends_what_runs_at_once_and_starts_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(command, "_running", command._Running())
+    ready = tmp_path / "ready"
+    script = f"import subprocess; subprocess.run(['sh', '-c', 'touch {ready}; sleep 60'])"
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(run, script, tmp_path)
+        while not ready.exists():
+            time.sleep(0.01)
+        stopped = time.monotonic()
+        command.stop_all()
+        with pytest.raises(SetupError, match="exit code -15"):
+            running.result(timeout=10)
+        assert time.monotonic() - stopped < 5
+    with pytest.raises(SetupError, match="exit code -15"):
+        run(f"open({str(tmp_path / 'never')!r}, 'w')", tmp_path)
+    assert not (tmp_path / "never").exists()
 
 
 def test_a_program_that_cannot_start_is_one_sentence(tmp_path: Path):
