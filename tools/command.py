@@ -117,7 +117,7 @@ def require_space(folder: Path, gigabytes: float, *, what: str) -> None:
     free = shutil.disk_usage(existing).free / 1e9
     if free < gigabytes:
         why = f"{existing} has {free:.1f} GB free and {gigabytes:g} GB are needed"
-        raise SetupError(what, why, "Free space there, or point XDG_CACHE_HOME at a larger disk, and try again")
+        raise SetupError(what, why, "Free space there and try again")
 
 
 def _shown(path: Path) -> str:
