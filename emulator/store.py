@@ -110,6 +110,12 @@ class Store:
         """Remove every document of a kind in a scope; how many there were."""
         return self._db.execute("DELETE FROM documents WHERE kind = ? AND scope = ?", (kind, scope)).rowcount
 
+    def delete_scope(self, scope: str) -> None:
+        """Remove everything in a scope and in the scopes below it, whatever its kind."""
+        self._db.execute(
+            "DELETE FROM documents WHERE scope = ? OR substr(scope, 1, ?) = ?", (scope, len(scope) + 1, f"{scope}/")
+        )
+
     def select(
         self,
         kind: str,
