@@ -6,7 +6,7 @@ Parts keep their order, name, file name and content type; what cannot be parsed 
 from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from python_multipart.multipart import MultipartCallbacks, MultipartParser, parse_options_header
 
 from .errors import Failure
 
@@ -57,7 +57,7 @@ class _Collector:
         self._value = b""
         self._chunks: list[bytes] = []
 
-    def callbacks(self) -> dict[str, object]:
+    def callbacks(self) -> MultipartCallbacks:
         return {
             "on_part_begin": self._begin,
             "on_header_field": self._header_field,
