@@ -1,0 +1,53 @@
+"""`import components` is paid by every program, plugin start and command: it must cost next to nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {
+    "pulumi",
+    "pulumi_cloudflare",
+    "pulumi_docker",
+    "pulumi_docker_build",
+    "pydantic",
+    "cloudflare",
+    "grpc",
+    "socket",
+    "ssl",
+}
+
+
+def modules_after(statement: str) -> set[str]:
+    probe = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in json.loads(done.stdout)}
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    added = modules_after("import components") - modules_after("pass")
+    assert not added & HEAVY
+    assert len(added) < 10, sorted(added)
+
+
+def test_the_settings_do_not_load_the_engine():
+    assert not modules_after("from components import SandboxSettings") & (HEAVY - {"pydantic", "socket", "ssl"})
+
+
+def test_importing_the_package_takes_under_60_ms():
+    # Timed inside the process, best of several: start-up of Python itself and a busy machine do not count.
+    probe = "import time; s = time.perf_counter(); import components; print(time.perf_counter() - s)"
+    argv = [sys.executable, "-c", probe]
+    times = [float(subprocess.run(argv, cwd=ROOT, capture_output=True, check=True).stdout) for _ in range(5)]
+    assert min(times) < 0.060
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    import components  # noqa: PLC0415 - the subject of the test
+
+    assert "SandboxStack" in dir(components)
+    with pytest.raises(AttributeError, match="no attribute 'Sandbx'"):
+        _ = components.Sandbx

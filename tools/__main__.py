@@ -1,0 +1,72 @@
+"""`python -m tools setup|up|down|env|clean|clean-cache`: what the Makefile calls."""
+
+import argparse
+import shutil
+import sys
+
+from tools import install
+from tools.errors import SetupError
+from tools.paths import LOCAL, VENV, cache_root
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; a failure is one sentence on standard error and exit code 1."""
+    parser = argparse.ArgumentParser(prog="python -m tools", description="Set-up and the local stack.")
+    commands = {
+        "setup": ("provide .venv, the engine, BuildKit and Node", _setup),
+        "up": ("deploy the local stack", _up),
+        "down": ("destroy the local stack and stop what `up` started", _down),
+        "env": ("print shell settings for running pulumi by hand on the local stack", _env),
+        "clean": ("remove .venv and .local", _clean),
+        "clean-cache": ("remove the cache of tools shared by all checkouts", _clean_cache),
+    }
+    chosen = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (text, _) in commands.items():
+        chosen.add_parser(name, help=text)
+    command = commands[parser.parse_args(arguments).command][1]
+    try:
+        return command()
+    except SetupError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; run the same command again to go on", file=sys.stderr)
+        return 130
+
+
+def _setup() -> int:
+    install.ensure()
+    return 0
+
+
+def _up() -> int:
+    from tools import local  # noqa: PLC0415 - needs the packages that set-up installs
+
+    return local.up()
+
+
+def _down() -> int:
+    from tools import local  # noqa: PLC0415 - needs the packages that set-up installs
+
+    return local.down()
+
+
+def _env() -> int:
+    from tools import local  # noqa: PLC0415 - needs the packages that set-up installs
+
+    return local.print_environment()
+
+
+def _clean() -> int:
+    for folder in (VENV, LOCAL):
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def _clean_cache() -> int:
+    shutil.rmtree(cache_root(), ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

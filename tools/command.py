@@ -1,0 +1,78 @@
+"""Runs a program with its output in a log file, and turns a failure into one sentence with the reason found there."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tools.errors import SetupError
+from tools.paths import LOGS
+
+_NO_SPACE = "no space left on device"
+_NO_INDEX = re.compile(
+    r"could not find a version|no matching distribution|failed to establish a new connection|name resolution"
+    r"|connection refused|no such host|i/o timeout|network is unreachable|max retries exceeded",
+    re.IGNORECASE,
+)
+
+
+def run(argv: Sequence[str], *, what: str, log: str, cwd: Path, env: Mapping[str, str] | None = None) -> None:
+    """Run `argv`; raise a SetupError that names `what`, the reason and the log when it fails."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path = LOGS / f"{log}.log"
+    try:
+        with path.open("wb") as output:
+            code = subprocess.run(
+                argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
+            ).returncode
+    except OSError as error:
+        raise SetupError(what, str(error), f"Check that {argv[0]} can be run, then try again") from error
+    if code:
+        raise failure(what, path.read_text(errors="replace"), path, code)
+
+
+def failure(what: str, output: str, log: Path, code: int) -> SetupError:
+    """Read the reason of a failed program out of its output."""
+    if _NO_SPACE in output.lower():
+        return SetupError(
+            what, "the disk is full", "Free a few GB and run the same command again; it goes on from here"
+        )
+    telling = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in telling if re.search(r"error|fatal|cannot|could not", line, re.IGNORECASE)]
+    reason = (errors or telling or ["no output"])[-1][:300]
+    remedy = f"The whole output is in {_shown(log)}"
+    if _NO_INDEX.search(output):
+        remedy = f"Check the network and the package index settings, then run it again; details are in {_shown(log)}"
+    return SetupError(what, f"{reason} (exit code {code})", remedy)
+
+
+def version_of(argv: Sequence[str]) -> tuple[int, ...] | None:
+    """Ask a program for its version; None when it cannot be run or does not say."""
+    try:
+        answer = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", answer.stdout)
+    return tuple(int(part or 0) for part in found.groups()) if found else None
+
+
+def suitable_on_path(name: str, version_argument: str, minimum: tuple[int, ...]) -> Path | None:
+    """Find a program on PATH that is at least as new as `minimum`."""
+    found = shutil.which(name)
+    version = version_of([found, version_argument]) if found else None
+    return Path(found) if found and version and version >= minimum else None
+
+
+def require_space(folder: Path, gigabytes: float, *, what: str) -> None:
+    """Refuse to start work that would fill the disk."""
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(existing).free / 1e9
+    if free < gigabytes:
+        why = f"{existing} has {free:.1f} GB free and {gigabytes:g} GB are needed"
+        raise SetupError(what, why, "Free space there, or point XDG_CACHE_HOME at a larger disk, and try again")
+
+
+def _shown(path: Path) -> str:
+    return os.path.relpath(path)

@@ -1,0 +1,91 @@
+"""Runs the Pulumi CLI in a world of its own: home, backend, passphrase and Docker config are folders given to it.
+
+Nothing of the user's own Pulumi login, Docker config or Cloudflare credentials reaches such a run or is changed by it.
+"""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import pins
+from tools.paths import VENV
+from tools.toolchain import Toolchain
+
+_FOREIGN = ("PULUMI_", "CLOUDFLARE_", "CF_", "DOCKER_", "BUILDX_")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The CLI with its environment."""
+
+    program: Path
+    env: Mapping[str, str]
+
+    def run(self, *arguments: str, cwd: Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        """Run to the end with output captured; the caller judges the exit code."""
+        return subprocess.run(
+            [str(self.program), *arguments, "--non-interactive"],
+            cwd=cwd,
+            env=dict(self.env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def show(self, *arguments: str, cwd: Path) -> int:
+        """Run with the user's terminal attached."""
+        process = subprocess.Popen(
+            [str(self.program), *arguments], cwd=cwd, env=dict(self.env), stdin=subprocess.DEVNULL
+        )
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue  # the engine got it too; it saves its state and then ends
+
+
+def isolated(toolchain: Toolchain, folder: Path) -> Engine:
+    """Make an engine whose whole world is below `folder`."""
+    home, backend, docker = (folder / name for name in ("pulumi-home", "state", "docker"))
+    for path in (home, backend, docker):
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o700)
+    _link_plugin(home, toolchain.docker_build / "pulumi-resource-docker-build", pins.DOCKER_BUILD)
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(_FOREIGN)}
+    search = [toolchain.engine, VENV / "bin", toolchain.node, inherited.get("PATH", os.defpath)]
+    settings = {
+        "DOCKER_CONFIG": str(docker),
+        "PATH": os.pathsep.join(map(str, search)),
+        "PULUMI_BACKEND_URL": backend.as_uri(),
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(_passphrase(folder)),
+        # Plugins are in place or stood in for; without this the engine tries downloads at every run.
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_HOME": str(home),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+    return Engine(toolchain.engine / "pulumi", inherited | settings)
+
+
+def _link_plugin(home: Path, program: Path, version: str) -> None:
+    folder = home / "plugins" / f"resource-docker-build-v{version}"
+    link = folder / program.name
+    if link.is_symlink() and link.readlink() == program:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(program)
+
+
+def _passphrase(folder: Path) -> Path:
+    """Give the file with the passphrase that encrypts this world's secrets, made once, readable by its owner."""
+    path = folder / "passphrase"
+    if not path.exists():
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as target:
+            target.write(secrets.token_urlsafe(32))
+    return path

@@ -1,0 +1,11 @@
+"""The one way set-up fails: a sentence a person can act on."""
+
+
+class SetupError(Exception):
+    """What failed, why, and what to do about it."""
+
+    def __init__(self, what: str, why: str, remedy: str) -> None:
+        super().__init__(f"{what}: {why.rstrip('.')}. {remedy}")
+        self.what = what
+        self.why = why
+        self.remedy = remedy

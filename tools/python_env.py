@@ -1,0 +1,51 @@
+"""The checkout's virtual environment, with exactly the packages of `requirements.lock`, every one checked by hash."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from typing import Final
+
+from tools import command
+from tools.errors import SetupError
+from tools.paths import ROOT, VENV, venv_python
+from tools.progress import Board
+
+LOCK: Final = ROOT / "requirements.lock"
+_STAMP: Final = VENV / ".complete"
+
+
+def is_complete() -> bool:
+    """Tell whether the packages of the present lock file are installed, from files alone."""
+    return _STAMP.is_file() and venv_python().exists() and _STAMP.read_text() == _key()
+
+
+def create() -> None:
+    """Make the environment's interpreter, anew when it is missing or belongs to a Python that has gone."""
+    if command.version_of([str(venv_python()), "--version"]):
+        return
+    command.require_space(VENV, 2, what="cannot create .venv")
+    shutil.rmtree(VENV, ignore_errors=True)
+    made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, check=False)
+    if made.returncode:
+        why = (made.stdout + made.stderr).strip().splitlines()
+        remedy = "Install Python's venv module (on Debian and Ubuntu the package python3-venv) and try again"
+        raise SetupError("cannot create .venv", why[0] if why else "python -m venv failed", remedy)
+
+
+def install_packages(board: Board) -> None:
+    """Install what is locked; an interrupted installation is completed by the next."""
+    _STAMP.unlink(missing_ok=True)
+    options = ["--require-hashes", "--disable-pip-version-check", "--no-input"]
+    with board.step("Python packages"):
+        command.run(
+            [str(venv_python()), "-m", "pip", "install", *options, "-r", str(LOCK)],
+            what="cannot install the Python packages",
+            log="pip",
+            cwd=ROOT,
+        )
+    _STAMP.write_text(_key())
+
+
+def _key() -> str:
+    return hashlib.sha256(LOCK.read_bytes()).hexdigest()
