@@ -4,11 +4,15 @@ Parts keep their order, name, file name and content type; what cannot be parsed 
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartCallbacks, MultipartParser, parse_options_header
+from python_multipart.multipart import MultipartParser, parse_options_header
 
 from .errors import Failure
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
 
 BAD_MULTIPART = Failure(400, 10001, "The body is not valid multipart/form-data.", "inferred")
 
@@ -57,7 +61,7 @@ class _Collector:
         self._value = b""
         self._chunks: list[bytes] = []
 
-    def callbacks(self) -> MultipartCallbacks:
+    def callbacks(self) -> "MultipartCallbacks":
         return {
             "on_part_begin": self._begin,
             "on_header_field": self._header_field,

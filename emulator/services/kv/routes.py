@@ -62,7 +62,7 @@ def rename_namespace(call: Call) -> Result:
 def delete_namespace(call: Call) -> Result:
     """Delete a namespace."""
     rules.delete_namespace(call)
-    return Result(None)
+    return Result({})
 
 
 @api.operation("GET", _NAMESPACE + "/keys", needs=READ)
