@@ -73,6 +73,8 @@ class App:
             await _send(send, reply, head=call.method == "HEAD")
         except DroppedError:
             scope["state"]["transport"].abort()
+            while (await receive())["type"] != "http.disconnect":
+                pass  # the server would complain about a missing answer before it has seen the cut
         except ConnectionResetError:
             return
         finally:
