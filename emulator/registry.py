@@ -6,6 +6,7 @@ The router, the permission check, the fuzz and the fidelity table read these dec
 
 import enum
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -146,6 +147,9 @@ def load_services() -> list[Service]:
 
     found: list[Service] = []
     for module in sorted(pkgutil.iter_modules(services.__path__), key=lambda module: module.name):
-        routes = importlib.import_module(f"{services.__name__}.{module.name}.routes")
+        name = f"{services.__name__}.{module.name}.routes"
+        if importlib.util.find_spec(name) is None:
+            continue  # a folder without operations serves others
+        routes = importlib.import_module(name)
         found += [value for value in vars(routes).values() if isinstance(value, Service) and value not in found]
     return found
