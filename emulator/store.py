@@ -184,6 +184,13 @@ class Store:
         """Write such a value."""
         self._db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
+    def complaints(self) -> list[str]:
+        """What is wrong with the file: damaged pages, labels without a document, bodies that are not JSON."""
+        found = [row[0] for row in self._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        found += [f"label of a missing document: {row}" for row in self._db.execute("PRAGMA foreign_key_check")]
+        broken = self._db.execute("SELECT kind, scope, key FROM documents WHERE NOT json_valid(body)")
+        return found + [f"not JSON: {row}" for row in broken]
+
     def clear(self) -> None:
         """Forget everything."""
         with self.transaction():
