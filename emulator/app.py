@@ -222,7 +222,7 @@ async def _strike(fault: Fault) -> Raw | None:
 
 async def _send(send: Send, reply: Raw, *, head: bool) -> None:
     body = reply.body
-    length = body.stat().st_size if isinstance(body, Path) else len(body)
+    first, length = reply.window or (0, body.stat().st_size if isinstance(body, Path) else len(body))
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
     if reply.content_type:
         headers.append((b"content-type", reply.content_type.encode("latin-1")))
@@ -233,6 +233,8 @@ async def _send(send: Send, reply: Raw, *, head: bool) -> None:
         await send({"type": "http.response.body", "body": b"" if head else body})
         return
     with body.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        file.seek(first)
+        while chunk := file.read(min(_CHUNK, length)):
+            length -= len(chunk)
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})

@@ -47,6 +47,7 @@ class Raw:
     content_type: str | None = JSON_TYPE
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    window: tuple[int, int] | None = None  # first byte and length, for a part of a file
 
 
 Reply = Result | Raw

@@ -56,6 +56,17 @@ class Operation:
     public: bool = False
 
 
+@dataclass(frozen=True)
+class Mounted:
+    """One row of the fidelity table about something a mount serves."""
+
+    method: str
+    path: str
+    needs: str
+    fidelity: Fidelity = Fidelity.FULL
+    note: str = ""
+
+
 @dataclass
 class Service:
     """The operations of one service, with the source and date that hold for all of them unless said otherwise."""
@@ -66,6 +77,7 @@ class Service:
     base: str = API
     operations: list[Operation] = field(default_factory=list)
     mounts: dict[str, Handler] = field(default_factory=dict)
+    mounted: tuple[Mounted, ...] = ()
     starters: list[Hook] = field(default_factory=list)
     stoppers: list[Hook] = field(default_factory=list)
 
@@ -121,11 +133,15 @@ class Service:
 
         return register
 
-    def mount(self, segment: str) -> Callable[[H], H]:
-        """Serve everything below `/segment` (outside the API) with one async handler that routes and authenticates."""
+    def mount(self, segment: str, rows: tuple[Mounted, ...] = ()) -> Callable[[H], H]:
+        """Serve everything below `/segment` (outside the API) with one async handler that routes and authenticates.
+
+        What is served there is told to the fidelity table by `rows`.
+        """
 
         def register(handler: H) -> H:
             self.mounts[segment] = handler
+            self.mounted += rows
             return handler
 
         return register

@@ -9,8 +9,8 @@ from .clock import Clock
 from .settings import Settings
 from .store import Document, Store
 
-SETUP_KINDS = ("account", "zone")
-"""Kinds that exist before anything was deployed."""
+SETUP_KINDS = ("account", "zone", "mirror_blob", "mirror_manifest", "mirror_repository", "mirror_tag")
+"""Kinds that exist before anything was deployed; mirrors are base images seeded by a tool."""
 
 
 def seed(store: Store, clock: Clock, settings: Settings) -> None:

@@ -14,7 +14,7 @@ def fidelity_table(services: list[Service]) -> str:
     parts = []
     for service in services:
         operations = [operation for operation in service.operations if operation.base == API]
-        if not operations:
+        if not operations and not service.mounted:
             continue
         parts += [
             f"### {service.name}",
@@ -30,5 +30,8 @@ def fidelity_table(services: list[Service]) -> str:
                 note = f"{note} [{operation.source}]".strip()
             needs = " or ".join(operation.needs) or "any token"
             parts.append(f"| `{operation.method} {operation.path}` | {operation.fidelity} | {needs} | {note} |")
+        parts += [
+            f"| `{row.method} {row.path}` | {row.fidelity} | {row.needs} | {row.note} |" for row in service.mounted
+        ]
         parts.append("")
     return "\n".join(parts)
