@@ -3,6 +3,7 @@
 Parts keep their order, name, file name and content type; what cannot be parsed is a refusal, never a surprise.
 """
 
+import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from .errors import Failure
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
+
+# What a client sends wrongly is the client's to hear, not the log's.
+logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 
 BAD_MULTIPART = Failure(400, 10001, "The body is not valid multipart/form-data.", "inferred")
 

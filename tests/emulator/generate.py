@@ -34,6 +34,14 @@ QUERY = {
     "status": ("all", "active", "x"),
     "expiration_ttl": ("60", "1", "x", "9" * 30),
 }
+EXAMPLES: dict[str, Any] = {
+    # Good bodies for operations the description does not have, by the end of their path.
+    "/access/policies": {"name": "p", "decision": "allow", "include": [{"everyone": {}}], "session_duration": "24h"},
+    "/access/policies/{policy_id}": {"name": "q", "decision": "deny", "include": [{"everyone": {}}]},
+    "/access/service_tokens": {"name": "t", "duration": "60m"},
+    "/access/service_tokens/{service_token_id}": {"name": "u", "duration": "2h45m", "enabled": False},
+    "/lock": {"rules": [{"id": "r", "enabled": True, "condition": {"type": "Indefinite"}}]},
+}
 _WORDS = ("alpha", "beta", "gamma", "delta", "one", "two")
 
 
@@ -169,7 +177,8 @@ class Generator:
         if schema is None:
             if method in ("GET", "DELETE") and dice < 0.95:
                 return None
-            value: Any = {name: self.pool.named(name) for name in self.rng.sample(sorted(_COMMON), 3)}
+            example = next((body for end, body in EXAMPLES.items() if template.endswith(end)), None)
+            value: Any = example or {name: self.pool.named(name) for name in self.rng.sample(sorted(_COMMON), 3)}
         else:
             value = self.value(schema)
         if self.rng.random() < 0.3:

@@ -188,7 +188,8 @@ def refresh_service_token(call: Call) -> Document:
 
 
 def _duration(call: Call, body: Document) -> Document:
-    given = {"duration": "8760h", **without_nulls(body)}
+    settable = {name: body[name] for name in ("name", "duration", "enabled") if body.get(name) is not None}
+    given = {"duration": "8760h", **settable}
     duration = given["duration"]
     if duration == "forever":
         return {**given, "expires_at": None}
