@@ -22,15 +22,51 @@ _TYPES = (
     "rdp", "mcp", "mcp_portal", "proxy_endpoint",
 )  # fmt: skip
 _RULES = nullable(items(mapping(anything())))
-_POLICY = fields(
-    {"name": text(least=1), "decision": text(choices=["allow", "deny", "non_identity", "bypass"]), "include": _RULES},
-    {"exclude": _RULES, "require": _RULES, "session_duration": nullable(text()), "approval_required": nullable(flag())},
+_TEXTS = nullable(items(text()))
+_APPROVERS = fields(
+    {"approvals_needed": number(least=0, most=100)},
+    {"email_addresses": _TEXTS, "email_list_uuid": nullable(text())},
+)
+_AUTHENTICATORS = nullable(items(text(choices=["totp", "biometrics", "security_key"])))
+_MFA = fields(
+    {},
+    {
+        "allowed_authenticators": _AUTHENTICATORS,
+        "mfa_disabled": nullable(flag()),
+        "session_duration": nullable(text()),
+    },
+)
+_FORMATS = nullable(items(text(choices=["text", "file"])))
+_RDP = fields(
+    {},
+    dict.fromkeys(("allowed_clipboard_local_to_remote_formats", "allowed_clipboard_remote_to_local_formats"), _FORMATS),
+)
+_POLICY_OPTIONS = {
+    "exclude": _RULES,
+    "require": _RULES,
+    "session_duration": nullable(text()),
+    "approval_groups": nullable(items(_APPROVERS)),
+    "approval_required": nullable(flag()),
+    "connection_rules": nullable(fields({}, {"rdp": nullable(_RDP)}, closed=False)),
+    "isolation_required": nullable(flag()),
+    "mfa_config": nullable(_MFA),
+    "purpose_justification_prompt": nullable(text()),
+    "purpose_justification_required": nullable(flag()),
+}
+_DECISION = text(choices=["allow", "deny", "non_identity", "bypass"])
+_POLICY = fields({"name": text(least=1), "decision": _DECISION, "include": _RULES}, _POLICY_OPTIONS, closed=False)
+_LINK = fields(
+    {},
+    {
+        **_POLICY_OPTIONS,
+        "id": nullable(text(least=1)),
+        "precedence": nullable(number(least=1, most=10**6, whole=True)),
+        "name": nullable(text()),
+        "decision": nullable(_DECISION),
+        "include": _RULES,
+    },
     closed=False,
 )
-_LINK = fields(
-    {}, {"id": nullable(text(least=1)), "precedence": nullable(number(least=1, most=10**6, whole=True))}, closed=False
-)
-_TEXTS = nullable(items(text()))
 _SWITCHES = (
     "allow_authenticate_via_warp", "allow_iframe", "app_launcher_visible", "auto_redirect_to_identity",
     "enable_binding_cookie", "http_only_cookie_attribute", "options_preflight_bypass", "path_cookie_attribute",
@@ -48,6 +84,7 @@ _APP = fields(
         "allowed_idps": _TEXTS,
         "tags": _TEXTS,
         "custom_pages": _TEXTS,
+        "mfa_config": nullable(_MFA),
         **dict.fromkeys(_SWITCHES, nullable(flag())),
     },
     closed=False,

@@ -17,6 +17,7 @@ from . import errors
 
 _DURATION = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
 WITH_DOMAIN = frozenset({"self_hosted", "ssh", "vnc", "rdp"})
+WITH_TARGETS = frozenset({"infrastructure", "rdp"})
 
 
 def scope(call: Call) -> str:
@@ -36,6 +37,8 @@ def write_app(call: Call, body: Document, former: Document | None) -> Document:
     """Create or replace an application."""
     now = call.world.clock.stamp()
     app = without_nulls(body)
+    if app["type"] in WITH_TARGETS and "target_criteria" not in app:
+        raise errors.INVALID(problem="target_criteria is required")
     _derive_domains(app)
     app["policies"] = [_link(call, entry, place) for place, entry in enumerate(app.get("policies", []), 1)]
     precedences = [entry["precedence"] for entry in app["policies"]]
