@@ -65,9 +65,9 @@ class App:
         fault: Fault | None = None
         status = 0
         try:
-            operation = self._route(call)
+            self._route(call)
             if self.world.faults and not self._is_control(call):
-                fault = self.world.faults.take(call.method, call.path, operation)
+                fault = self.world.faults.take(call.method, call.path, call.operation_id)
             reply = await self._answer(call, fault)
             status = reply.status
             await _send(send, reply, head=call.method == "HEAD")
@@ -81,17 +81,16 @@ class App:
             if not self._is_control(call):
                 self._record(call, status, fault, (time.perf_counter() - started) * 1000)
 
-    def _route(self, call: Call) -> str:
-        """Find the operation; its id, or nothing for a mount or an unknown path (answered later)."""
+    def _route(self, call: Call) -> None:
+        """Find the operation, if there is one; what is missing is answered later."""
         if call.segments[0] in self._mounts:
-            return f"mount.{call.segments[0]}"
-        operations, call.params = self._router.find(call.segments)
-        call.allowed = operations
-        operation = operations.get("GET" if call.method == "HEAD" else call.method)
-        if operation is None:
-            return ""
-        call.operation = operation
-        return operation.id
+            call.operation_id = f"mount.{call.segments[0]}"
+            return
+        call.allowed, call.params = self._router.find(call.segments)
+        operation = call.allowed.get("GET" if call.method == "HEAD" else call.method)
+        if operation is not None:
+            call.operation = operation
+            call.operation_id = operation.id
 
     def _is_control(self, call: Call) -> bool:
         return call.segments[0] == _CONTROL_SEGMENT
@@ -104,7 +103,7 @@ class App:
             query=call.query_string,
             status=status,
             ms=ms,
-            operation=call.operation.id if hasattr(call, "operation") else "",
+            operation=call.operation_id,
             fault="" if fault is None else str(fault.id),
             body=call.body_bytes,
         )
@@ -145,7 +144,7 @@ class App:
             raise errors.no_route(call.path)
         if call.method == "OPTIONS":
             return Raw(b"", None, 204, {"allow": _allow(call.allowed)})
-        if not hasattr(call, "operation"):
+        if not call.operation_id:
             refusal = errors.NO_METHOD(method=call.method)
             refusal.headers["allow"] = _allow(call.allowed)
             raise refusal
@@ -160,7 +159,7 @@ class App:
     def _authenticate(self, call: Call) -> None:
         header = call.headers.get("authorization")
         if header is None:
-            raise errors.NO_CREDENTIALS()
+            raise errors.NO_GLOBAL_KEYS() if "x-auth-key" in call.headers else errors.NO_CREDENTIALS()
         scheme, _, value = header.partition(" ")
         if scheme.lower() != "bearer" or not value:
             raise errors.BAD_AUTHORIZATION()

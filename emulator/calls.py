@@ -56,7 +56,7 @@ Reply = Result | Raw
 class Call:
     """One request."""
 
-    operation: Operation  # set when the path and method have one
+    operation: Operation  # set when `operation_id` is
     identity: Identity
     zone: Document  # set when the path names a zone
     account_id: str = ""  # of the path, or of the path's zone
@@ -69,6 +69,7 @@ class Call:
         self.raw_path = scope["raw_path"].decode("latin-1")
         self.query_string: str = scope["query_string"].decode("latin-1")
         self.params: dict[str, str] = {}
+        self.operation_id = ""  # empty when the path and method have no operation
         self.allowed: dict[str, Operation] = {}  # what the path offers, by method
         self.body_bytes = b""
 

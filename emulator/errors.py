@@ -46,6 +46,7 @@ NO_ROUTE = Failure(404, 7003, "Could not route to {path}, perhaps your object id
 NO_METHOD = Failure(405, 7001, "Method {method} not available for that URI.")
 NO_CREDENTIALS = Failure(400, 9106, "Missing X-Auth-Key, X-Auth-Email or Authorization headers", _PROBED)
 BAD_AUTHORIZATION = Failure(400, 6003, "Invalid request headers", _PROBED)
+NO_GLOBAL_KEYS = Failure(403, 9103, "Unknown X-Auth-Key or X-Auth-Email")
 UNKNOWN_TOKEN = Failure(401, 10000, "Authentication error")
 INVALID_TOKEN = Failure(401, 1000, "Invalid API Token", _PROBED)
 FORBIDDEN = Failure(403, 10000, "Authentication error")

@@ -5,9 +5,6 @@ One section per service, one row per operation: how faithful it is, what is miss
 
 from .registry import API, Service
 
-BEGIN = "<!-- operations: begin -->"
-END = "<!-- operations: end -->"
-
 
 def fidelity_table(services: list[Service]) -> str:
     """Markdown, ending in a newline."""

@@ -23,6 +23,7 @@ def test_a_success_and_a_refusal_have_the_same_shape(raw: Any, account: str):
     ("headers", "expected"),
     [
         ({}, (400, 9106, "Missing X-Auth-Key, X-Auth-Email or Authorization headers")),
+        ({"x-auth-key": "k", "x-auth-email": "e"}, (403, 9103, "Unknown X-Auth-Key or X-Auth-Email")),
         ({"authorization": "Basic eA=="}, (400, 6003, "Invalid request headers")),
         ({"authorization": "Bearer"}, (400, 6003, "Invalid request headers")),
         ({"authorization": "Bearer " + "x" * 40}, (401, 10000, "Authentication error")),
