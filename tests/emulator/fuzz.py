@@ -6,6 +6,7 @@ allow, an inconsistent state afterwards. Operations come from the registry, so n
 """
 
 import argparse
+import json
 import random
 import sys
 import tempfile
@@ -52,6 +53,12 @@ class Fuzz:
             # Without its zone the rest of the run would only see 404.
             if operation.base == API and operation.id != "zones.delete_zone"
         ]
+        self.reads = {operation.path: operation for operation in self.operations if operation.method == "GET"}
+        self.children = {
+            operation.path.rpartition("/")[0]: operation.path.rpartition("/")[2][1:-1]
+            for operation in self.operations
+            if operation.path.endswith("}")
+        }
         self.report = Report()
         self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=_TIMEOUT)
 
@@ -72,7 +79,7 @@ class Fuzz:
             if segment.startswith("{"):
                 value = _quoted(self.pool.parameter(segment[1:-1], path))
             path += f"/{value}"
-        body = self.generator.body(operation.method, operation.path)
+        body = self._read_back(operation, path) or self.generator.body(operation.method, operation.path)
         headers = {"content-type": "application/json"} if body is not None else {}
         if self.rng.random() < 0.05:
             headers["cf-r2-jurisdiction"] = self.rng.choice(("eu", "default", "nonsense", ""))
@@ -81,6 +88,16 @@ class Fuzz:
         if body is not None and self.rng.random() < 0.05:
             headers["content-type"] = self.rng.choice(("multipart/form-data; boundary=x", "text/plain", "multipart/"))
         self.send(operation, path, body, headers, self.generator.query())
+
+    def _read_back(self, operation: Operation, path: str) -> bytes | None:
+        """Sometimes an update sends what a read gave, changed or not."""
+        read = self.reads.get(operation.path)
+        if operation.method not in ("PUT", "PATCH") or read is None or self.rng.random() > 0.4:
+            return None
+        response = self.send(read, path)
+        if response is None or response.status_code != 200 or "json" not in response.headers["content-type"]:
+            return None
+        return json.dumps(self.generator.maybe_damaged(response.json().get("result"))).encode()
 
     def send(
         self,
@@ -113,7 +130,7 @@ class Fuzz:
         self.pool.learn(result, last)
         if not last.startswith("{"):
             keys = _keys(result if isinstance(result, list | dict) else [])
-            self.pool.learn_keys(path, keys)
+            self.pool.learn_keys(path, keys, self.children.get(operation.path, ""))
             self.pool.learn_keys(path.rpartition("/")[0], keys)  # what `…/order` made is below `…`
 
     def _fail(self, operation: Operation, path: str, body: bytes | None, complaint: str) -> None:
@@ -123,7 +140,7 @@ class Fuzz:
         """Every list works, and everything listed can be read."""
         for complaint in self.emulator.world.store.complaints():
             self.report.failures.append(f"state: {complaint}")
-        reads = {operation.path: operation for operation in self.operations if operation.method == "GET"}
+        reads = self.reads
         for template, operation in reads.items():
             parameters = set(_parameters(template))
             if not parameters <= {"account_id", "zone_id"}:

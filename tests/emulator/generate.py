@@ -70,10 +70,12 @@ class Pool:
                 else:
                     self.learn(item, name, depth + 1)
 
-    def learn_keys(self, path: str, keys: list[str]) -> None:
-        """Remember what exists below a path."""
+    def learn_keys(self, path: str, keys: list[str], parameter: str = "") -> None:
+        """Remember what exists below a path, where paths name it by this parameter."""
         for key in keys[:20]:
             _remember(self.below, path, key)
+            if parameter:
+                _remember(self.seen, parameter, key)
 
     def parameter(self, name: str, path: str) -> str:
         """A value for the path parameter that follows a path: usually something that exists."""
@@ -181,10 +183,14 @@ class Generator:
             value: Any = example or {name: self.pool.named(name) for name in self.rng.sample(sorted(_COMMON), 3)}
         else:
             value = self.value(schema)
+        return json.dumps(self.maybe_damaged(value)).encode()
+
+    def maybe_damaged(self, value: Any) -> Any:
+        """The value, or a damaged one."""
         if self.rng.random() < 0.3:
             for _ in range(self.rng.randrange(1, 4)):
                 value = self.damage(value)
-        return json.dumps(value).encode()
+        return value
 
     def damage(self, value: Any) -> Any:
         """Change one thing somewhere inside."""

@@ -60,7 +60,8 @@ def _write(call: Call, body: Document, identity: Document) -> Document:
         "proxiable": settable["type"] in ("A", "AAAA", "CNAME"),
         "settings": settable.get("settings", {}),
         "meta": {},
-        "comment": settable.get("comment"),
+        # The official models want a text here for this one type.
+        "comment": settable.get("comment", "" if settable["type"] == "OPENPGPKEY" else None),
         "tags": settable.get("tags", []),
         "created_on": identity["created_on"],
         "modified_on": identity["modified_on"],

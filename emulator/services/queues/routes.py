@@ -3,7 +3,7 @@
 from emulator.calls import Call, Result
 from emulator.paging import page_of_kind
 from emulator.registry import Fidelity, Service
-from emulator.schema import either, fields, flag, nullable, number, text
+from emulator.schema import anything, either, fields, flag, nullable, number, text
 
 from . import errors, rules
 
@@ -33,10 +33,12 @@ _OPTIONAL = {"settings": _SETTINGS, "jurisdiction": nullable(text(choices=["eu",
 _CREATE = fields({"queue_name": text()}, _OPTIONAL)
 _CHANGE = fields({}, {"queue_name": text(), **_OPTIONAL})
 _RETRY = {"batch_size": _WHOLE, "max_retries": _WHOLE, "retry_delay": _WHOLE}
+_READ_BACK = dict.fromkeys(("consumer_id", "created_on", "queue_name"), anything())
 _CONSUMERS = either(
     fields(
         {"type": text(choices=["http_pull"])},
         {
+            **_READ_BACK,
             "dead_letter_queue": nullable(text()),
             "settings": nullable(fields({}, {**_RETRY, "visibility_timeout_ms": _WHOLE})),
         },
@@ -44,6 +46,7 @@ _CONSUMERS = either(
     fields(
         {"type": text(choices=["worker"]), "script_name": text(least=1)},
         {
+            **_READ_BACK,
             "dead_letter_queue": nullable(text()),
             "settings": nullable(fields({}, {**_RETRY, "max_concurrency": _WHOLE, "max_wait_time_ms": _WHOLE})),
         },
