@@ -40,10 +40,8 @@ def write_app(call: Call, body: Document, former: Document | None) -> Document:
     if app["type"] in WITH_TARGETS and "target_criteria" not in app:
         raise errors.INVALID(problem="target_criteria is required")
     _derive_domains(app)
-    app["policies"] = [_link(call, entry, place) for place, entry in enumerate(app.get("policies", []), 1)]
-    precedences = [entry["precedence"] for entry in app["policies"]]
-    if len(set(precedences)) != len(precedences):
-        raise errors.INVALID(problem="policy precedences must be unique")
+    if "policies" in app:
+        app["policies"] = _links(call, app["policies"])
     identity = {
         "id": former["id"] if former else uuid_id(),
         "aud": former["aud"] if former else secrets.token_hex(32),
@@ -76,6 +74,14 @@ def _derive_domains(app: Document) -> None:
     app.setdefault("destinations", [{"type": "public", "uri": uri} for uri in known])
 
 
+def _links(call: Call, entries: list[Any]) -> list[Document]:
+    links = [_link(call, entry, place) for place, entry in enumerate(entries, 1)]
+    precedences = [link["precedence"] for link in links]
+    if len(set(precedences)) != len(precedences):
+        raise errors.INVALID(problem="policy precedences must be unique")
+    return links
+
+
 def _link(call: Call, entry: Any, place: int) -> Document:
     """A policy of an application: a reference to a reusable one, or one of its own."""
     if isinstance(entry, str):
@@ -106,6 +112,8 @@ def get_app(call: Call) -> Document:
 
 def app_view(call: Call, app: Document) -> Document:
     """An application with its policies written out, in the order of their precedence."""
+    if "policies" not in app:
+        return app
     policies = []
     for entry in sorted(app["policies"], key=lambda entry: int(entry["precedence"])):
         shared = call.store.get("access_policy", call.account_id, entry["id"]) or {}
@@ -120,9 +128,6 @@ def write_policy(call: Call, body: Document, former: Document | None) -> Documen
     """Create or replace a reusable policy."""
     now = call.world.clock.stamp()
     policy = {
-        "include": [],
-        "exclude": [],
-        "require": [],
         **without_nulls(body),
         "id": former["id"] if former else uuid_id(),
         "reusable": True,
@@ -146,7 +151,7 @@ def uses(call: Call) -> dict[str, int]:
     counts: dict[str, int] = {}
     for place in (call.account_id, *zones):
         for app in call.store.select("access_app", place):
-            for entry in app["policies"]:
+            for entry in app.get("policies", []):
                 counts[entry["id"]] = counts.get(entry["id"], 0) + 1
     return counts
 

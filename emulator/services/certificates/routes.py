@@ -59,13 +59,13 @@ def get_pack(call: Call) -> Result:
     return Result(rules.pack_view(call, rules.get_pack(call)))
 
 
-@api.operation("PATCH", _PACK, needs=WRITE, fidelity=Fidelity.STORED)
+@api.operation("PATCH", _PACK, needs=WRITE, fidelity=Fidelity.STORED, note="an active pack stays active")
 def edit_pack(call: Call) -> Result:
-    """Change the branding."""
-    rules.get_pack(call)
-    body = (call.json() is not None and call.body(fields({}, {"cloudflare_branding": flag()}), errors.INVALID)) or {}
-    pack = rules.set_branding(call, branding=bool(body.get("cloudflare_branding")))
-    return Result(rules.pack_view(call, pack))
+    """Start validation anew, or change the branding."""
+    pack = rules.get_pack(call)
+    check = nullable(fields({}, {"cloudflare_branding": flag()}))
+    body = call.body(check, errors.INVALID) or {}
+    return Result(rules.pack_view(call, rules.restart(call, pack, body)))
 
 
 @api.operation("DELETE", _PACK, needs=WRITE)

@@ -44,10 +44,12 @@ def get_pack(call: Call) -> Document:
     return pack
 
 
-def set_branding(call: Call, *, branding: bool) -> Document:
-    """Put Cloudflare's name on the certificate, or not."""
-    pack = {**get_pack(call), "cloudflare_branding": branding}
-    return call.store.put("certificate_pack", call.zone["id"], pack["id"], pack)
+def restart(call: Call, pack: Document, changes: Document) -> Document:
+    """Validate a pack that waits anew, with or without Cloudflare's name on the certificate."""
+    changed = {**pack, **changes}
+    if status(call, pack) != "active":
+        changed["ordered_on"] = call.world.clock.stamp()
+    return call.store.put("certificate_pack", call.zone["id"], pack["id"], changed)
 
 
 def status(call: Call, pack: Document) -> str:

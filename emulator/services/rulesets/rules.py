@@ -91,7 +91,7 @@ def _write(call: Call, body: Document, former: Document | None) -> Document:
 def _rule(rule: Document, version: int, now: str) -> Document:
     rule_id = rule.get("id") or hex_id()
     given = {name: value for name, value in rule.items() if value is not None}
-    defaults = {"id": rule_id, "ref": given.get("ref") or rule_id, "enabled": True, "description": ""}
+    defaults = {"id": rule_id, "ref": given.get("ref") or rule_id, "enabled": True}
     return {**defaults, **given, "id": rule_id, "version": str(version), "last_updated": now}
 
 
