@@ -3,9 +3,8 @@
 from emulator.calls import Call, Result
 from emulator.paging import page_of, page_of_kind
 from emulator.registry import Fidelity, Service
-from emulator.schema import anything, either, fields, flag, items, mapping, nullable, number, text
 
-from . import errors, rules
+from . import bodies, errors, rules
 
 api = Service(
     "access",
@@ -17,84 +16,6 @@ _APPS_READ, _APPS_WRITE = "Access: Apps and Policies Read", "Access: Apps and Po
 _TOKENS_READ, _TOKENS_WRITE = "Access: Service Tokens Read", "Access: Service Tokens Write"
 _POLICIES = "/accounts/{account_id}/access/policies"
 _POLICY_PATH = _POLICIES + "/{policy_id}"
-_TYPES = (
-    "self_hosted", "saas", "ssh", "vnc", "app_launcher", "warp", "biso", "bookmark", "dash_sso", "infrastructure",
-    "rdp", "mcp", "mcp_portal", "proxy_endpoint",
-)  # fmt: skip
-_RULES = nullable(items(mapping(anything())))
-_TEXTS = nullable(items(text()))
-_APPROVERS = fields(
-    {"approvals_needed": number(least=0, most=100)},
-    {"email_addresses": _TEXTS, "email_list_uuid": nullable(text())},
-)
-_AUTHENTICATORS = nullable(items(text(choices=["totp", "biometrics", "security_key"])))
-_MFA = fields(
-    {},
-    {
-        "allowed_authenticators": _AUTHENTICATORS,
-        "mfa_disabled": nullable(flag()),
-        "session_duration": nullable(text()),
-    },
-)
-_FORMATS = nullable(items(text(choices=["text", "file"])))
-_RDP = fields(
-    {},
-    dict.fromkeys(("allowed_clipboard_local_to_remote_formats", "allowed_clipboard_remote_to_local_formats"), _FORMATS),
-)
-_POLICY_OPTIONS = {
-    "exclude": _RULES,
-    "require": _RULES,
-    "session_duration": nullable(text()),
-    "approval_groups": nullable(items(_APPROVERS)),
-    "approval_required": nullable(flag()),
-    "connection_rules": nullable(fields({}, {"rdp": nullable(_RDP)}, closed=False)),
-    "isolation_required": nullable(flag()),
-    "mfa_config": nullable(_MFA),
-    "purpose_justification_prompt": nullable(text()),
-    "purpose_justification_required": nullable(flag()),
-}
-_DECISION = text(choices=["allow", "deny", "non_identity", "bypass"])
-_POLICY = fields({"name": text(least=1), "decision": _DECISION, "include": _RULES}, _POLICY_OPTIONS, closed=False)
-_LINK = fields(
-    {},
-    {
-        **_POLICY_OPTIONS,
-        "id": nullable(text(least=1)),
-        "precedence": nullable(number(least=1, most=10**6, whole=True)),
-        "name": nullable(text()),
-        "decision": nullable(_DECISION),
-        "include": _RULES,
-    },
-    closed=False,
-)
-_SWITCHES = (
-    "allow_authenticate_via_warp", "allow_iframe", "app_launcher_visible", "auto_redirect_to_identity",
-    "enable_binding_cookie", "http_only_cookie_attribute", "options_preflight_bypass", "path_cookie_attribute",
-    "service_auth_401_redirect", "skip_interstitial",
-)  # fmt: skip
-_APP = fields(
-    {"type": text(choices=_TYPES)},
-    {
-        "name": nullable(text()),
-        "domain": nullable(text(least=1)),
-        "session_duration": nullable(text()),
-        "policies": nullable(items(either(text(least=1), _LINK))),
-        "destinations": nullable(items(fields({}, {"type": text(), "uri": nullable(text())}, closed=False))),
-        "self_hosted_domains": _TEXTS,
-        "allowed_idps": _TEXTS,
-        "tags": _TEXTS,
-        "custom_pages": _TEXTS,
-        "mfa_config": nullable(_MFA),
-        **dict.fromkeys(_SWITCHES, nullable(flag())),
-    },
-    closed=False,
-)
-_SERVICE_TOKEN = fields(
-    {"name": text(least=1)}, {"duration": nullable(text()), "enabled": nullable(flag())}, closed=False
-)
-_SERVICE_TOKEN_CHANGE = fields(
-    {}, {"name": text(least=1), "duration": nullable(text()), "enabled": nullable(flag())}, closed=False
-)
 
 
 def _declare(owner: str, prefix: str) -> None:
@@ -130,7 +51,7 @@ def _list_apps(call: Call) -> Result:
 
 
 def _create_app(call: Call) -> Result:
-    return Result(rules.app_view(call, rules.write_app(call, call.body(_APP, errors.INVALID), None)), status=201)
+    return Result(rules.app_view(call, rules.write_app(call, call.body(bodies.APP, errors.INVALID), None)), status=201)
 
 
 def _get_app(call: Call) -> Result:
@@ -139,7 +60,7 @@ def _get_app(call: Call) -> Result:
 
 def _replace_app(call: Call) -> Result:
     former = rules.get_app(call)
-    return Result(rules.app_view(call, rules.write_app(call, call.body(_APP, errors.INVALID), former)))
+    return Result(rules.app_view(call, rules.write_app(call, call.body(bodies.APP, errors.INVALID), former)))
 
 
 def _delete_app(call: Call) -> Result:
@@ -160,7 +81,7 @@ def list_policies(call: Call) -> Result:
 @api.operation("POST", _POLICIES, needs=_APPS_WRITE, fidelity=Fidelity.STORED, note="rule contents are not checked")
 def create_policy(call: Call) -> Result:
     """Create a reusable policy."""
-    return Result(rules.write_policy(call, call.body(_POLICY, errors.INVALID), None), status=201)
+    return Result(rules.write_policy(call, call.body(bodies.POLICY, errors.INVALID), None), status=201)
 
 
 @api.operation("GET", _POLICY_PATH, needs=_APPS_READ)
@@ -174,7 +95,7 @@ def get_policy(call: Call) -> Result:
 def replace_policy(call: Call) -> Result:
     """Replace a reusable policy."""
     former = rules.get_policy(call)
-    return Result(rules.write_policy(call, call.body(_POLICY, errors.INVALID), former))
+    return Result(rules.write_policy(call, call.body(bodies.POLICY, errors.INVALID), former))
 
 
 @api.operation("DELETE", _POLICY_PATH, needs=_APPS_WRITE, note="refused while an application refers to it")
@@ -191,7 +112,7 @@ def _list_service_tokens(call: Call) -> Result:
 
 
 def _create_service_token(call: Call) -> Result:
-    token, secret = rules.create_service_token(call, call.body(_SERVICE_TOKEN, errors.INVALID))
+    token, secret = rules.create_service_token(call, call.body(bodies.SERVICE_TOKEN, errors.INVALID))
     return Result({**rules.service_token_view(token), "client_secret": secret}, status=201)
 
 
@@ -200,7 +121,7 @@ def _get_service_token(call: Call) -> Result:
 
 
 def _change_service_token(call: Call) -> Result:
-    token = rules.change_service_token(call, call.body(_SERVICE_TOKEN_CHANGE, errors.INVALID))
+    token = rules.change_service_token(call, call.body(bodies.SERVICE_TOKEN_CHANGE, errors.INVALID))
     return Result(rules.service_token_view(token))
 
 

@@ -7,7 +7,7 @@ import ipaddress
 import re
 from typing import Any
 
-from emulator.schema import anything, fields, flag, items, mapping, nullable, number, text
+from emulator.schema import Check, anything, fields, flag, items, mapping, nullable, number, problems, text
 
 from . import errors
 
@@ -29,6 +29,13 @@ DATA_FIELDS = {
     "TLSA": ("usage", "selector", "matching_type", "certificate"),
     "URI": ("weight", "target"),
 }
+_TEXT_DATA = frozenset({
+    "tag", "value", "certificate", "public_key", "digest", "target", "service", "regex", "replacement", "fingerprint",
+})  # fmt: skip
+_LOC_DATA = (
+    "altitude", "lat_degrees", "lat_minutes", "lat_seconds", "long_degrees", "long_minutes", "long_seconds",
+    "precision_horz", "precision_vert", "size",
+)  # fmt: skip
 TYPES = (*PLAIN_TYPES, *DATA_FIELDS)
 PROXIABLE = ("A", "AAAA", "CNAME")
 _ADDRESSES = frozenset({"A", "AAAA"})
@@ -36,7 +43,7 @@ _LABEL = re.compile(r"\*|[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 
 _OPTIONAL = {
     "content": nullable(text(most=4096)),
-    "data": nullable(mapping(nullable(anything()))),
+    "data": nullable(mapping(nullable(anything()))),  # checked by type
     "priority": nullable(number(least=0, most=65535, whole=True)),
     "proxied": nullable(flag()),
     "comment": nullable(text(most=500)),
@@ -90,6 +97,7 @@ def normalise(record: Record, zone_name: str) -> Record:
         raise errors.BAD_TTL()
     result["ttl"] = 1 if result["proxied"] else int(ttl)
     if kind in DATA_FIELDS and isinstance(record.get("data"), dict):
+        _check_data(kind, record["data"])
         result["content"] = _content_of(kind, record["data"])
     if not result.get("content"):
         raise errors.NO_CONTENT(field="data" if kind in DATA_FIELDS else "content")
@@ -97,6 +105,21 @@ def normalise(record: Record, zone_name: str) -> Record:
         raise errors.NO_PRIORITY()
     _check_content(kind, result)
     return result
+
+
+def _check_data(kind: str, data: Record) -> None:
+    known: dict[str, Check] = {name: text() if name in _TEXT_DATA else number() for name in DATA_FIELDS[kind]}
+    if kind == "NAPTR":
+        known["flags"] = text()
+    if kind == "LOC":
+        known = {**dict.fromkeys(_LOC_DATA, number()), **_DIRECTIONS}
+    optional = {name: nullable(check) for name, check in known.items()}
+    found = problems(fields({}, optional), data)
+    if found:
+        raise errors.INVALID(problem=f"data.{found[0]}")
+
+
+_DIRECTIONS = {"lat_direction": text(choices=["N", "S"]), "long_direction": text(choices=["E", "W"])}
 
 
 def _content_of(kind: str, data: Record) -> str:
