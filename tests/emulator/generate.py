@@ -146,7 +146,7 @@ class Generator:
         if kind == "object":
             return self._object(schema, depth, name)
         if kind == "array":
-            count = 0 if depth > 6 else self.rng.randrange(3)
+            count = 0 if depth > 6 else self.rng.choice((0, 1, 1, 1, 2))
             return [self.value(schema.get("items", {}), name, depth + 1) for _ in range(count)]
         simple = {
             "string": self.pool.named(name, owner),
