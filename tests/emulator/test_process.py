@@ -1,5 +1,6 @@
 """The emulator as a program: start, stop, crash, files, refusals."""
 
+import contextlib
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +18,9 @@ from typing import Any
 import httpx
 
 from emulator.registry import load_services
+from emulator.settings import Settings
 from emulator.table import fidelity_table
+from emulator.world import World
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "process_test_token_0123456789_0123456789"
@@ -87,6 +91,36 @@ def test_state_survives_kill(tmp_path: Path):
         assert [queue["queue_name"] for queue in queues] == [f"q{number}" for number in range(20)]
         clock = _call(url.removesuffix("/client/v4"), "/_emulator/clock").json()["result"]
         assert clock["offset_seconds"] == 1000
+
+
+def test_a_kill_in_the_middle_of_writing_loses_nothing_acknowledged(tmp_path: Path):
+    acknowledged: list[str] = []
+    with _program(tmp_path) as (process, url):
+        account = _account(url)
+
+        def write() -> None:
+            with httpx.Client(headers={"authorization": f"Bearer {TOKEN}"}) as client:
+                for number in range(100_000):
+                    name = f"q{number}"
+                    client.post(f"{url}/accounts/{account}/queues", json={"queue_name": name}).raise_for_status()
+                    acknowledged.append(name)
+
+        def write_until_killed() -> None:
+            with contextlib.suppress(httpx.TransportError):
+                write()
+
+        writer = threading.Thread(target=write_until_killed)
+        writer.start()
+        while len(acknowledged) < 50:
+            time.sleep(0.01)
+        process.kill()
+        writer.join(10)
+    world = World(Settings(), tmp_path)
+    assert world.store.complaints() == []
+    stored = {queue["queue_name"] for queue in world.store.select("queue", account)}
+    world.close()
+    assert set(acknowledged) <= stored
+    assert len(stored) <= len(acknowledged) + 1
 
 
 def test_a_port_in_use_is_said_in_one_sentence(tmp_path: Path):
