@@ -43,7 +43,7 @@ def begin(call: Call, app: Document, body: Document) -> Document:
         now=now,
         step_seconds=pace.read(call.store).step,
     )
-    call.store.put(rules.ROLLOUT, rules.scope(app), rollout["id"], rollout)
+    call.store.put(rules.ROLLOUT, instances.scope(app), rollout["id"], rollout)
     rules.write_version(call, app, version, target)
     ids = {"active_rollout_id": rollout["id"], "latest_version": version, "rollout_failure": None, "updated_at": now}
     rules.put(call, {**app, **ids})
@@ -54,7 +54,7 @@ def _give_way(call: Call, app: Document, now: float) -> None:
     active = rules.active_rollout(call, app)
     if active is not None:
         replaced = rollouts.supersede(active, now)
-        call.store.put(rules.ROLLOUT, rules.scope(app), replaced["id"], replaced)
+        call.store.put(rules.ROLLOUT, instances.scope(app), replaced["id"], replaced)
 
 
 def _descriptions(body: Document, targets: list[int]) -> list[str]:
@@ -67,7 +67,7 @@ def _descriptions(body: Document, targets: list[int]) -> list[str]:
 
 def find(call: Call, app: Document, rollout_id: str) -> rollouts.Rollout:
     """One rollout of an application."""
-    found = call.store.get(rules.ROLLOUT, rules.scope(app), rollout_id)
+    found = call.store.get(rules.ROLLOUT, instances.scope(app), rollout_id)
     if found is None:
         raise errors.NO_ROLLOUT()
     return found
@@ -75,7 +75,7 @@ def find(call: Call, app: Document, rollout_id: str) -> rollouts.Rollout:
 
 def all_of(call: Call, app: Document) -> list[rollouts.Rollout]:
     """An application's rollouts, newest first."""
-    return call.store.select(rules.ROLLOUT, rules.scope(app), descending=True)
+    return call.store.select(rules.ROLLOUT, instances.scope(app), descending=True)
 
 
 def act(call: Call, app: Document, rollout_id: str, action: str) -> rollouts.Rollout:
@@ -92,7 +92,7 @@ def remove(call: Call, app: Document, rollout_id: str) -> None:
     """Forget a rollout that is over."""
     if rollouts.is_active(find(call, app, rollout_id)):
         raise errors.ROLLOUT_ACTIVE()
-    call.store.delete(rules.ROLLOUT, rules.scope(app), rollout_id)
+    call.store.delete(rules.ROLLOUT, instances.scope(app), rollout_id)
 
 
 def arrange_failure(call: Call, app: Document, failure: dict[str, Any] | None) -> None:
@@ -101,7 +101,7 @@ def arrange_failure(call: Call, app: Document, failure: dict[str, Any] | None) -
     if active is None:
         rules.put(call, {**app, "rollout_failure": failure})
     else:
-        call.store.put(rules.ROLLOUT, rules.scope(app), active["id"], {**active, "failure": failure})
+        call.store.put(rules.ROLLOUT, instances.scope(app), active["id"], {**active, "failure": failure})
 
 
 def shown(call: Call, app: Document, rollout: rollouts.Rollout) -> Document:
@@ -116,7 +116,7 @@ def versions(call: Call, app: Document) -> list[Document]:
     if active is not None:
         aim = rollouts.aim(active)
         shares = {active["current_version"]: 100 - aim, active["target_version"]: aim}
-    found = call.store.select(rules.VERSION, rules.scope(app), order="key", descending=True)
+    found = call.store.select(rules.VERSION, instances.scope(app), order="key", descending=True)
     return [
         {
             "version": each["version"],

@@ -53,7 +53,7 @@ def plan(body: dict[str, Any], live: int, most: int) -> tuple[list[int], dict[st
 
 def _conflicts(body: dict[str, Any]) -> dict[str, str]:
     if body["strategy"] == NEW_INSTANCES:
-        wrong = {
+        wrong: dict[str, str] = {
             name: "is only valid for the rolling strategy" for name in ("steps", "step_percentage") if name in body
         }
         if body.get("kind") == MANUAL and "percentage" not in body:

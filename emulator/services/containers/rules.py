@@ -89,7 +89,7 @@ def modify(call: Call, app: Document, body: Document) -> Document:
     for name in ("constraints", "affinities", "observability", "priorities"):
         changed[name] = body.get(name, app[name])
     for name in ("instances", "max_instances", "rollout_active_grace_period"):
-        changed[name] = int(body.get(name, app[name]))
+        changed[name] = int(body[name]) if name in body else app[name]
     changed["configuration"] = configuration
     check_totals(call, configuration, changed["max_instances"], apart_from=app["id"])
     instances.cut(call, changed)

@@ -26,9 +26,10 @@ async def get_manifest(call: Call, name: str, reference: str) -> Raw:
 async def put_manifest(call: Call, name: str, reference: str) -> Raw:
     """Push a manifest, under a tag or its digest."""
     repository = rules.repository_for(call, name, "push")
+    _checked(reference)
     content = await _content(call)
     manifest = manifests.read(repository, content, call.headers.get("content-type", ""))
-    if is_digest(_checked(reference)) and reference != digest_of(content):
+    if is_digest(reference) and reference != digest_of(content):
         raise errors.DIGEST_INVALID(detail={"digest": reference})
     with call.store.transaction():
         if (known := repository.manifest(manifest["digest"])) is not None:
