@@ -34,7 +34,7 @@ class Lifecycle:
     exported: Exported
     bound: frozenset[str] = frozenset()
     migrations: dict[str, Any] | None = None
-    exports: dict[str, Any] | None = None
+    exports: dict[str, Any] | None = None  # None: the upload says nothing
     containers: list[dict[str, Any]] | None = None
     tag: str | None = None
     declared: bool = False  # the script has been deployed with `exports` before
@@ -76,7 +76,7 @@ def plan(store: Store, account: str, lifecycle: Lifecycle) -> tuple[Situation, P
         raise errors.BOTH_FLOWS()
     if lifecycle.migrations and lifecycle.declared:
         raise errors.ONE_WAY()
-    if declares or lifecycle.declared:
+    if declares or (lifecycle.declared and lifecycle.exports is not None):
         planned = reconcile(situation, lifecycle.exports or {}, wiring)
     elif lifecycle.migrations:
         planned = migrate(situation, lifecycle.migrations)
@@ -150,6 +150,14 @@ def apply(world: World, account: str, before: Situation, planned: Plan, cause: s
         for each in planned.pending:
             body = {"target": each.target, "class": each.class_name, "source": each.source}
             store.put(TRANSFER, account, f"{each.target}/{each.class_name}", body)
+
+
+def mark(world: World, account: str, lifecycle: Lifecycle) -> None:
+    """Container-enable the classes a version names, and no other of its script: a version may come back."""
+    classes = Wiring.of(lifecycle.containers, lifecycle.exports).classes()
+    for document in namespaces_of(world.store, account, lifecycle.script):
+        if document["container"] != (document["class"] in classes):
+            _put(world, account, replace(_value(document), container=document["class"] in classes))
 
 
 def _put(world: World, account: str, namespace: Namespace) -> None:
