@@ -45,9 +45,17 @@ def _validator(method: str, template: str) -> Draft202012Validator | None:
     operation = find(method, template)
     content = (operation or {}).get("responses", {}).get("2XX", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema")
-    if schema is None:
+    if schema is None or schema == {"type": "string"}:  # the latter is a download, not JSON
         return None
+    if operation.get("x-pagination") == "SyncV4PagePagination":
+        schema = _in_items(schema)
     return Draft202012Validator({**schema, "components": description()["components"]})
+
+
+def _in_items(schema: Any) -> Any:
+    """The SDK reads these lists from `result.items`, which the derivation took for `result`."""
+    listed = {"type": "object", "properties": {"items": schema["properties"]["result"]}, "required": ["items"]}
+    return {**schema, "properties": {**schema["properties"], "result": listed}}
 
 
 def complaint(method: str, template: str, response: httpx.Response) -> str:
