@@ -5,7 +5,7 @@ from emulator.clock import parse_stamp
 from emulator.errors import BAD_QUERY
 from emulator.paging import asked_page
 from emulator.registry import Fidelity, Service
-from emulator.schema import fields, items, mapping, nullable, number, text
+from emulator.schema import anything, fields, items, mapping, nullable, number, text
 from emulator.services.workers import rules as workers
 from emulator.services.workers import views
 from emulator.services.workers.upload import BODY_LIMIT, read_upload
@@ -24,7 +24,7 @@ _DEPLOY = fields(
         "strategy": text(choices=["percentage"]),
         "versions": items(fields({"version_id": text(), "percentage": number(least=0.01, most=100)}), least=1, most=2),
     },
-    {"annotations": nullable(mapping(nullable(text()))), "code_update_strategy": nullable(text())},
+    {"annotations": nullable(mapping(nullable(text()))), "code_update_strategy": anything()},
 )
 _DEPLOYABLE = 10
 
