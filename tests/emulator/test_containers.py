@@ -184,7 +184,10 @@ def test_images_must_exist(stage: Stage):
     for form in ("sandbox:v1", f"registry.cloudflare.com/{account}/sandbox", f"http://{here}/{account}/sandbox:v1"):
         assert refused(form)["details"] == {"configuration.image": "must be host/repository with a tag or a digest"}
     stage.raw.control("POST", "/registry/images", json={"repository": "library/alpine", "tags": ["3"]})
-    stage.create(configuration={"image": "docker.io/alpine:3"})
+    made = stage.create(configuration={"image": "docker.io/alpine:3"})
+    for host in ("127.0.0.1:1", "localhost:9999", here):  # another port: the emulator was started anew since
+        change = {"configuration": {"image": f"{host}/{account}/sandbox:v1"}}
+        assert stage.raw.api("PATCH", f"{stage.base}/applications/{made['id']}", json=change).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -285,6 +288,8 @@ def test_instances(client: Cloudflare, stage: Stage):
     assert len(list(api.list(made["id"], account_id=account, state="active"))) == 20
     assert len(list(api.list(made["id"], account_id=account, state="not-active"))) == 5
     assert len(list(api.list(made["id"], account_id=account, name_prefix="box-1"))) == 10
+    with pytest.deprecated_call():
+        assert len(list(api.list_v1(made["id"], account_id=account, per_page=10))) == 25
     first = next(iter(api.list(made["id"], account_id=account)))
     assert api.get(first.id, account_id=account, application_id=made["id"]).configuration.memory == 1024
     assert stage.get(made)["health"]["instances"]["active"] == 20

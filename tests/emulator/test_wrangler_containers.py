@@ -1,6 +1,7 @@
 """The real wrangler with containers: deploy twice, change the image, both policies, image and container commands."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,35 @@ def test_a_managed_application(wrangler: Any, raw: Any, account: str, image: Any
     assert found.count("containers.prepare_image") == 2
     (made,) = applications(raw, account)
     assert (made["id"], made["scheduling_policy"]) == (made["durable_objects"]["namespace_id"], "durable_object")
+
+
+def test_an_image_built_and_pushed_by_wrangler(wrangler: Any, raw: Any, account: str, tmp_path: Path):
+    docker = tmp_path / "docker"
+    script = Path(__file__).with_name("fake_docker.py")
+    docker.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
+    docker.chmod(0o755)
+    env = {
+        **registry_env(wrangler.emulator),
+        "WRANGLER_DOCKER_BIN": str(docker),
+        "FAKE_DOCKER": str(tmp_path / "docker.json"),
+    }
+    files = {"index.js": CODE, "Dockerfile": "FROM scratch\n"}
+    folder = wrangler.project(tmp_path / "boxes", config({"image": "./Dockerfile"}), files)
+    raw.control("DELETE", "/journal")
+    wrangler("deploy", cwd=folder, env=env)
+    first = calls(raw)
+    assert first == [
+        f"containers.{each}" for each in ("get_me", "generate_credentials", "list_applications", "create_application")
+    ]
+    (made,) = applications(raw, account)
+    host = env["CLOUDFLARE_CONTAINER_REGISTRY"]
+    assert made["configuration"]["image"].startswith(f"{host}/{account}/boxes-sandbox@sha256:")
+    wrangler.project(folder, config({"image": "./Dockerfile"}), {"Dockerfile": "FROM scratch\nLABEL a=b\n"})
+    wrangler("deploy", cwd=folder, env=env)
+    raw.advance(60)
+    (changed,) = applications(raw, account)
+    assert changed["version"] == 2
+    assert changed["configuration"]["image"] != made["configuration"]["image"]
 
 
 def test_refusals_reach_the_user(wrangler: Any, account: str, image: Any, tmp_path: Path):

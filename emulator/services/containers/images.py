@@ -21,7 +21,7 @@ def check(call: Call, image: str, field: str = "configuration.image") -> None:
         raise errors.INVALID.about({field: "must be host/repository with a tag or a digest"})
     if reference.tag == "latest":
         raise errors.INVALID.about({field: "Latest tags are not allowed"})
-    if registry.is_managed(call.world, reference.host):
+    if registry.is_managed(reference.host):
         if registry.find_image(call.world, call.account_id, reference) is None:
             raise errors.NO_IMAGE(image=image)
     elif call.store.has(REGISTRY, call.account_id, reference.host):
@@ -43,7 +43,7 @@ def _official(reference: Reference) -> Reference:
 def prepare(call: Call, image: str) -> tuple[int, Document]:
     """Start or observe the preparation of an image: status and answer."""
     reference = parse_reference(image)
-    if reference is None or not reference.digest or not registry.is_managed(call.world, reference.host):
+    if reference is None or not reference.digest or not registry.is_managed(reference.host):
         raise errors.INVALID.about({"image": "must be a digest-pinned image of the managed registry"})
     found = registry.find_image(call.world, call.account_id, reference)
     if found is None:

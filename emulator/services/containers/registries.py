@@ -38,7 +38,7 @@ def configure(call: Call, body: Document) -> Document:
     domain, kind = body["domain"], body["kind"]
     if body.get("is_public"):
         raise errors.INVALID.about({"is_public": "expected false"})
-    if registry.is_managed(call.world, domain):
+    if registry.is_managed(domain):
         raise errors.REGISTRY_EXISTS()
     if not any(pattern.fullmatch(domain) for pattern in _HOSTS.values()):
         raise errors.REGISTRY_REFUSED()
@@ -52,7 +52,7 @@ def configure(call: Call, body: Document) -> Document:
 
 def remove(call: Call, domain: str) -> Document:
     """Remove a registry that no application takes its image from."""
-    if registry.is_managed(call.world, domain):
+    if registry.is_managed(domain):
         raise errors.REGISTRY_REFUSED()
     entry = call.store.get(REGISTRY, call.account_id, domain)
     if entry is None:
@@ -68,7 +68,7 @@ def remove(call: Call, domain: str) -> Document:
 
 def generate_credentials(call: Call, domain: str, body: Document) -> Document:
     """Credentials for a registry; those of the managed one say for how long and for what."""
-    if registry.is_managed(call.world, domain):
+    if registry.is_managed(domain):
         wrong = {name: "is required" for name in ("expiration_minutes", "permissions") if not body.get(name)}
         if wrong:
             raise errors.INVALID.about(wrong)

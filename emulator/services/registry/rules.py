@@ -12,6 +12,7 @@ from . import credentials, errors
 from .images import Repository
 from .names import MANAGED_HOST, Reference, is_repository
 
+_LOOPBACK = ("127.0.0.1", "localhost")
 GC_AGE = 3600.0
 """Seconds for which a blob without a manifest is spared: a push may still be going on."""
 
@@ -21,10 +22,13 @@ def host(world: World) -> str:
     return world.base_url.partition("://")[2].partition("/")[0]
 
 
-def is_managed(world: World, name: str) -> bool:
-    """Whether a host name means this registry: Cloudflare's own name for it, or the address here."""
-    here = host(world)
-    return name in (MANAGED_HOST, here, f"localhost:{here.rpartition(':')[2]}")
+def is_managed(name: str) -> bool:
+    """Whether a host name means this registry: Cloudflare's own name for it, or an address on loopback.
+
+    Any port counts: the emulator may have been started anew on another one, and a registry on loopback is nothing the
+    platform could pull from otherwise.
+    """
+    return name == MANAGED_HOST or name.partition(":")[0] in _LOOPBACK
 
 
 def grant_of(call: Call) -> credentials.Grant | None:
