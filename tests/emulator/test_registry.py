@@ -293,6 +293,9 @@ def test_seeded_mirrors_are_open_to_everyone_and_not_deployed_state(raw: Any, em
     assert config["config"]["Labels"] == {"org.opencontainers.image.version": "0.12.0", "stand-in": "true"}
     assert (config["architecture"], config["os"]) == ("amd64", "linux")
     assert raw.control("GET", "/state")["empty"]
+    absent = anyone("GET", "library/alpine/manifests/3", params={"ns": "docker.io"})
+    assert refusal(absent) == (404, "MANIFEST_UNKNOWN")
+    assert refusal(anyone("GET", "library/alpine/manifests/3")) == (401, "UNAUTHORIZED")
     assert refusal(anyone("POST", "cloudflare/sandbox/blobs/uploads/")) == (401, "UNAUTHORIZED")
     own = {"repository": f"{account}/sandbox", "tags": ["v1"], "docker": True}
     raw.control("POST", "/registry/images", json=own)
