@@ -35,7 +35,7 @@ QUERY = {
     "expiration_ttl": ("60", "1", "x", "9" * 30),
 }
 EXAMPLES: dict[str, Any] = {
-    # Good bodies for operations the description does not have, by the end of their path.
+    # Good bodies by the end of the path, where the SDK describes none or made-up ones are mostly refused.
     "/access/policies": {"name": "p", "decision": "allow", "include": [{"everyone": {}}], "session_duration": "24h"},
     "/access/policies/{policy_id}": {"name": "q", "decision": "deny", "include": [{"everyone": {}}]},
     "/access/service_tokens": {"name": "t", "duration": "60m"},
@@ -134,14 +134,16 @@ class Generator:
     def __init__(self, rng: random.Random, pool: Pool) -> None:
         self.rng = rng
         self.pool = pool
+        self.definitions: Any = {}  # what the schema in use refers to
 
     def value(self, schema: Any, name: str = "", depth: int = 0, owner: str = "") -> Any:
         """Something the schema allows."""
-        schema = official.resolve(schema)
+        while "$ref" in schema:
+            schema = self.definitions[schema["$ref"].rpartition("/")[2]]
         if "anyOf" in schema:
             return self.value(self.rng.choice(schema["anyOf"]), name, depth, owner)
-        if "enum" in schema:
-            return self.rng.choice(schema["enum"])
+        if "enum" in schema or "const" in schema:
+            return self.rng.choice(schema.get("enum") or [schema["const"]])
         kind = schema.get("type")
         if kind == "object":
             return self._object(schema, depth, name)
@@ -161,9 +163,10 @@ class Generator:
         required = schema.get("required", [])
         chance = 0.5 if depth < 3 else 0.1
         if not schema.get("properties") and self.rng.random() < 0.7:
-            return (
-                {"com.cloudflare.api.account.*": "*"} if owner == "resources" else {self.pool.text(): self.pool.text()}
-            )
+            if owner == "resources":
+                return {"com.cloudflare.api.account.*": "*"}
+            anything = schema.get("additionalProperties", True)
+            return {self.pool.text(): self.pool.text() if anything is True else self.value(anything, "", depth + 1)}
         return {
             name: self.value(part, name, depth + 1, owner)
             for name, part in schema.get("properties", {}).items()
@@ -176,13 +179,17 @@ class Generator:
         if dice < 0.06:
             return self.rng.choice(MALFORMED)
         schema = official.body_schema(method, template)
-        if schema is None:
-            if method in ("GET", "DELETE") and dice < 0.95:
-                return None
-            example = next((body for end, body in EXAMPLES.items() if template.endswith(end)), None)
-            value: Any = example or {name: self.pool.named(name) for name in self.rng.sample(sorted(_COMMON), 3)}
-        else:
+        example = next((body for end, body in EXAMPLES.items() if template.endswith(end)), None)
+        value: Any
+        if method in ("POST", "PUT", "PATCH") and example and (schema is None or self.rng.random() < 0.5):
+            value = example
+        elif schema is not None:
+            self.definitions = schema.get("$defs", {})
             value = self.value(schema)
+        elif method in ("GET", "DELETE") and dice < 0.95:
+            return None
+        else:
+            value = {name: self.pool.named(name) for name in self.rng.sample(sorted(_COMMON), 3)}
         return json.dumps(self.maybe_damaged(value)).encode()
 
     def maybe_damaged(self, value: Any) -> Any:
