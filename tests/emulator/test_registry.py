@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 from cloudflare import Cloudflare
 
@@ -264,6 +265,18 @@ def test_credentials_expire_and_are_limited(mint: Any, raw: Any, repository: str
     ):
         assert refusal(wrong("GET", "")) == (401, "UNAUTHORIZED")
     assert refusal(mint("pull")("GET", f"{account}/none/manifests/v1")) == (404, "MANIFEST_UNKNOWN")
+
+
+def test_faults_and_journal_apply(registry: Registry, repository: str, raw: Any):
+    raw.fault(method="PUT", path=f"/v2/{repository}/blobs/uploads/*", status=502, after=True)
+    raw.fault(method="HEAD", path="/v2/*", drop=True)
+    location = registry("POST", f"{repository}/blobs/uploads/").headers["location"]
+    assert registry.http.put(location, params={"digest": digest(LAYER)}, content=LAYER).status_code == 502
+    with pytest.raises(httpx.TransportError):
+        registry("HEAD", f"{repository}/blobs/{digest(LAYER)}")
+    assert registry("HEAD", f"{repository}/blobs/{digest(LAYER)}").status_code == 200  # the work was done
+    statuses = [each["status"] for each in raw.control("GET", "/journal") if each["path"].startswith("/v2/")]
+    assert statuses == [202, 502, 0, 200]
 
 
 def test_a_reset_ends_all_credentials(registry: Registry, raw: Any):
