@@ -54,8 +54,10 @@ class Repository:
     def add_blob(self, digest: str, size: int) -> None:
         """Say that this repository has a blob, whose file is in place."""
         self._remember()
-        body = {"digest": digest, "size": size, "at": self.world.clock.time()}
-        self.world.store.put(self.kind("blob"), self.name, digest, body, labels={"digest": digest})
+        self._write_blob({"digest": digest, "size": size, "at": self.world.clock.time(), "used": False})
+
+    def _write_blob(self, blob: Document) -> None:
+        self.world.store.put(self.kind("blob"), self.name, blob["digest"], blob, labels={"digest": blob["digest"]})
 
     def manifest(self, reference: str) -> Document | None:
         """A manifest by digest or tag."""
@@ -72,10 +74,14 @@ class Repository:
         return files(self.world).get(_hex(manifest["digest"])) or b""
 
     def put_manifest(self, manifest: Document, content: bytes) -> None:
-        """Keep a manifest."""
+        """Keep a manifest; its blobs are no longer those of a push that may be going on."""
         self._remember()
         files(self.world).put(content)
         self.write_manifest(manifest)
+        for digest in manifest["blobs"]:
+            blob = self.world.store.get(self.kind("blob"), self.name, digest)
+            if blob is not None and not blob["used"]:
+                self._write_blob({**blob, "used": True})
 
     def write_manifest(self, manifest: Document) -> None:
         """Write what is known about a manifest."""
@@ -135,12 +141,12 @@ def digest_of(content: bytes) -> str:
 
 
 def collect(world: World, account_id: str, *, older_than: float) -> int:
-    """Delete an account's blobs that no manifest names, unless a push may still be going to; how many."""
+    """Delete an account's blobs that no manifest names; how many. Young ones no manifest ever named are spared."""
     dropped: list[str] = []
     for repository in repositories(world, account_id):
         kept = set(_referenced(repository))
         for blob in world.store.select("image_blob", repository.name):
-            if blob["digest"] not in kept and blob["at"] <= older_than:
+            if blob["digest"] not in kept and (blob["used"] or blob["at"] <= older_than):
                 repository.delete_blob(blob["digest"])
                 dropped.append(blob["digest"])
         repository.forget_if_empty()

@@ -14,7 +14,7 @@ from .names import MANAGED_HOST, Reference, is_repository
 
 _LOOPBACK = ("127.0.0.1", "localhost")
 GC_AGE = 3600.0
-"""Seconds for which a blob without a manifest is spared: a push may still be going on."""
+"""Seconds for which a blob no manifest ever named is spared: a push may still be going on."""
 
 
 def host(world: World) -> str:
