@@ -67,7 +67,7 @@ _ROWS = (
         "/v2/gc/layers",
         _PUSH,
         Fidelity.PARTIAL,
-        "deletes the account's layers without a manifest at once; spares those of a push that may be going on (an hour)",
+        "deletes the account's layers without a manifest; for an hour it spares those of a push that may be going on",
     ),
 )
 _VERSION = {"docker-distribution-api-version": "registry/2.0"}
