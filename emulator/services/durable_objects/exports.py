@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from emulator.errors import ApiError
 from emulator.schema import Check, fields, nullable, problems, text
 
 from . import errors
@@ -35,6 +36,31 @@ _ENTRIES: dict[str, Check] = {
         {"type": _KIND, "state": text(), "storage": _STORAGE, "transfer_from": text(least=1)}, _LIVE
     ),
 }
+
+
+def check_entries(exports: dict[str, Any]) -> None:
+    """Refuse entries that are malformed whatever the state is."""
+    found = {name: _malformed(entry) for name, entry in durable_objects(exports).items()}
+    details = [_invalid_export(name, problem) for name, problem in found.items() if problem]
+    if details:
+        raise _refusal(details)
+
+
+def _malformed(entry: Entry) -> str:
+    state = entry.get("state") or "created"
+    check = _ENTRIES.get(state) if isinstance(state, str) else None
+    found = [f"state must be one of {', '.join(_ENTRIES)}"] if check is None else problems(check, entry)
+    return found[0] if found else ""
+
+
+def _invalid_export(name: str, problem: str) -> dict[str, Any]:
+    message = f"The entry is invalid: {problem}."
+    return {"class": name, "scenario": "invalid_export", "message": message, "suggestion": "correct the entry"}
+
+
+def _refusal(details: list[dict[str, Any]]) -> ApiError:
+    names = ", ".join(sorted({detail["class"] for detail in details}))
+    return errors.RECONCILIATION(classes=names, meta={"details": details})
 
 
 def durable_objects(exports: dict[str, Any]) -> dict[str, Entry]:
@@ -87,7 +113,10 @@ def reconcile(situation: Situation, exports: dict[str, Any], wiring: Wiring) -> 
     others = [each for each in situation.pending if each.target != script]
     work = _Work(situation, entries, situation.own(), list(situation.namespaces), others)
     for name, entry in entries.items():
-        if not _invalid(work, name, entry):
+        problem = _malformed(entry)
+        if problem:
+            work.errors.append(_invalid_export(name, problem))
+        else:
             _STATES[state_of(entry)](work, name, entry)
     _unmentioned(work)
     for scenario, name, message in wiring.problems(
@@ -95,8 +124,7 @@ def reconcile(situation: Situation, exports: dict[str, Any], wiring: Wiring) -> 
     ):
         work.refuse(name, scenario, message, "make `containers` and `exports` agree")
     if work.errors:
-        names = ", ".join(sorted({detail["class"] for detail in work.errors}))
-        raise errors.RECONCILIATION(classes=names, meta={"details": work.errors})
+        raise _refusal(work.errors)
     classes = wiring.classes()
     after = mark_containers(tuple(work.namespaces), script, classes)
     work.outcome["updated"] = [n.class_name for n in situation.own().values() if _flips(n, after)]
@@ -106,15 +134,6 @@ def reconcile(situation: Situation, exports: dict[str, Any], wiring: Wiring) -> 
 def _flips(before: Namespace, after: tuple[Namespace, ...]) -> bool:
     """Whether a namespace that stays changes its container flag."""
     return any(n.id == before.id and n.script == before.script and n.container != before.container for n in after)
-
-
-def _invalid(work: _Work, name: str, entry: Entry) -> bool:
-    state = state_of(entry)
-    check = _ENTRIES.get(state)
-    found = [f"state must be one of {', '.join(_ENTRIES)}"] if check is None else problems(check, entry)
-    if found:
-        work.refuse(name, "invalid_export", f"The entry is invalid: {found[0]}.", "correct the entry")
-    return bool(found)
 
 
 def _created(work: _Work, name: str, entry: Entry) -> None:

@@ -45,11 +45,16 @@ class _Work:
         self.namespaces[at : at + 1] = [] if new is None else [new]
 
 
-def migrate(situation: Situation, migrations: dict[str, Any]) -> Plan:
-    """Apply migrations, or refuse them all."""
+def check_shape(migrations: dict[str, Any]) -> None:
+    """Refuse what is not a migration at all."""
     found = problems(CHECK, migrations)
     if found:
         raise errors.INVALID_MIGRATION(problem=found[0])
+
+
+def migrate(situation: Situation, migrations: dict[str, Any]) -> Plan:
+    """Apply migrations, or refuse them all."""
+    check_shape(migrations)
     if (migrations.get("old_tag") or None) != situation.tag:
         raise errors.WRONG_TAG(tag=situation.tag or "")
     work = _Work(situation, list(situation.namespaces))

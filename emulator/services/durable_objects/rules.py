@@ -15,14 +15,15 @@ from emulator.world import World
 
 from . import errors
 from .containers import Wiring, check_containers
-from .exports import durable_objects, reconcile
-from .migrations import migrate
+from .exports import check_entries, durable_objects, reconcile
+from .migrations import check_shape, migrate
 from .model import ALLOWED, Exported, Namespace, Pending, Plan, Situation, mark_containers
 
 NAMESPACE = "do_namespace"
 TRANSFER = "do_transfer"
 REFERENCE = "worker_reference"  # written by the Workers service
 _LOSSES = "durable_objects.data_loss"
+_MOST_LOSSES = 1000
 _KEY_VALUE = "durable_objects.key_value"
 
 
@@ -67,8 +68,15 @@ def users_of(store: Store, account: str, namespace: Document) -> list[str]:
     return sorted({each["source"] for each in found} - {namespace["script"]})
 
 
+def check(migrations: dict[str, Any] | None, exports: dict[str, Any] | None) -> None:
+    """Refuse what is malformed whatever the state is."""
+    if migrations:
+        check_shape(migrations)
+    check_entries(exports or {})
+
+
 def plan(store: Store, account: str, lifecycle: Lifecycle) -> tuple[Situation, Plan]:
-    """Work out what an upload does to the namespaces; nothing is written."""
+    """Work out what a well-formed upload does to the namespaces; nothing is written."""
     situation = _situation(store, account, lifecycle)
     wiring = Wiring.of(lifecycle.containers, lifecycle.exports)
     declares = bool(durable_objects(lifecycle.exports or {}))
@@ -117,10 +125,9 @@ def _scripts_named(lifecycle: Lifecycle) -> set[str]:
     named = {lifecycle.script}
     migrations = lifecycle.migrations or {}
     for step in (migrations, *(migrations.get("steps") or ())):
-        for item in (step.get("transferred_classes") if isinstance(step, dict) else None) or ():
-            named.add(str(item.get("from_script")) if isinstance(item, dict) else "")
+        named |= {item["from_script"] for item in step.get("transferred_classes") or ()}
     for entry in durable_objects(lifecycle.exports or {}).values():
-        named |= {entry[key] for key in ("transfer_from", "transferred_to") if isinstance(entry.get(key), str)}
+        named |= {entry[key] for key in ("transfer_from", "transferred_to") if key in entry}
     return named
 
 
@@ -203,11 +210,11 @@ def _record_loss(world: World, account: str, namespace: Namespace, cause: str) -
         "namespace_id": namespace.id,
         "cause": cause,
     }
-    world.store.set_setting(_LOSSES, json.dumps([*data_losses(world.store), loss]))
+    world.store.set_setting(_LOSSES, json.dumps([*data_losses(world.store), loss][-_MOST_LOSSES:]))
 
 
 def data_losses(store: Store) -> list[Document]:
-    """All losses, oldest first."""
+    """The last thousand losses, oldest first."""
     found: list[Document] = json.loads(store.setting(_LOSSES) or "[]")
     return found
 

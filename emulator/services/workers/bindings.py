@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.schema import anything, fields, items, number, problems, text
+from emulator.schema import anything, fields, items, nullable, number, problems, text
 from emulator.store import Document, Store
 from emulator.vault import Vault
 
@@ -54,7 +54,15 @@ _FIELDS = {
     "usages": items(text(choices=_USAGES)),
     "simple": fields({"limit": number(), "period": number(whole=True)}, closed=False),
     "jurisdiction": text(choices=["eu", "fedramp", "fedramp-high", "us"]),
-    "outbound": fields({}, closed=False),
+    "outbound": fields(
+        {},
+        {
+            "params": nullable(items(fields({"name": text()}))),
+            "worker": nullable(
+                fields({}, {name: nullable(text()) for name in ("service", "environment", "entrypoint")})
+            ),
+        },
+    ),
     "allowed_destination_addresses": _ADDRESSES,
     "allowed_sender_addresses": _ADDRESSES,
     "text": text(),
@@ -88,7 +96,7 @@ def check(given: Iterable[Any]) -> list[Document]:
             raise errors.INVALID(problem=f"bindings[{index}] must have a name")
         binding = {name: value for name, value in each.items() if value is not None or name == "json"}
         name, kind = binding["name"], binding.get("type")
-        if kind not in _NEEDS:
+        if not isinstance(kind, str) or kind not in _NEEDS:
             raise errors.UNKNOWN_BINDING(name=name, type=kind)
         _check_fields(binding)
         if any(other["name"] == name for other in checked):

@@ -41,9 +41,13 @@ CONSUMERS = nullable(
     items(fields({"service": text(least=1)}, {"environment": nullable(text()), "namespace": nullable(text())}), most=10)
 )
 TAGS = nullable(items(text(least=1, most=1024), most=100))
-_TARGET = {"region": text(), "host": text(), "hostname": text(), "hint": text()}
-_PLACEMENT = fields(
-    {}, {"mode": text(choices=["smart", "targeted", "off"]), **_TARGET, "target": items(fields({}, _TARGET))}
+_TARGETED = {"mode": text(choices=["targeted"])}
+_TARGETS = [{name: text()} for name in ("region", "hostname", "host")]
+_PLACEMENT = either(
+    fields({"mode": text(choices=["smart"])}, {"hint": nullable(text())}),
+    fields({}, {"mode": text(choices=["off"])}),
+    *(fields(target, _TARGETED) for target in _TARGETS),
+    fields({**_TARGETED, "target": items(either(*(fields(target) for target in _TARGETS)))}),
 )
 _ANNOTATIONS = mapping(nullable(text()))
 _ASSETS = fields(
@@ -69,7 +73,15 @@ _ASSETS = fields(
     },
     closed=False,
 )
-_EXPORT = fields({"type": text(choices=["durable-object", "worker", "workflow"])}, closed=False)
+_EXPORT = either(
+    fields({"type": text(choices=["durable-object"])}, {"container": nullable(text())}, closed=False),
+    fields({"type": text(choices=["workflow"])}, closed=False),
+    fields(
+        {"type": text(choices=["worker", "durable-object", "workflow"])},
+        {"state": text(choices=["created"]), "cache": fields({"enabled": flag()})},
+    ),
+)
+_DEPENDENCY = fields({name: text() for name in ("name", "installedVersion", "packageJsonVersion")}, closed=False)
 _WHOLE = nullable(number(least=0, most=10**9, whole=True))
 CONFIG: dict[str, Check] = {
     "annotations": nullable(_ANNOTATIONS),
@@ -82,7 +94,7 @@ CONFIG: dict[str, Check] = {
     "exports": nullable(mapping(_EXPORT)),
     "limits": nullable(fields({}, {"cpu_ms": _WHOLE, "subrequests": _WHOLE}, closed=False)),
     "migrations": nullable(fields({}, closed=False)),
-    "package_dependencies": nullable(items(fields({}, closed=False), most=5000)),
+    "package_dependencies": nullable(items(_DEPENDENCY, most=5000)),
     "placement": nullable(_PLACEMENT),
     "usage_model": nullable(text(choices=["standard", "bundled", "unbound"])),
 }
@@ -123,6 +135,8 @@ def check_metadata(metadata: Any, clock: Clock, check: Check = METADATA) -> Docu
         raise errors.INVALID(problem=f"Invalid compatibility date: {date}")
     if date and date > clock.stamp()[:10]:
         raise errors.FUTURE_DATE(date=date)
+    if given.get("placement") in ({}, {"mode": "off"}):
+        del given["placement"]
     if len(given.get("exports", ())) > _MOST_EXPORTS:
         raise errors.INVALID(problem=f"Invalid metadata: exports must have at most {_MOST_EXPORTS} entries")
     return given

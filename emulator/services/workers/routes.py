@@ -5,6 +5,7 @@ from emulator.multipart import is_multipart, parse_multipart
 from emulator.paging import page_of
 from emulator.registry import Fidelity, Service
 from emulator.schema import fields
+from emulator.services.durable_objects import rules as durable_objects
 from emulator.store import Document
 
 from . import bindings, errors, metadata, rules, upload, versions, views
@@ -150,6 +151,7 @@ def edit_settings(call: Call) -> Result:
 def _changed(call: Call, worker: Document, live: Document, given: Document) -> Document:
     """The live version with changed settings."""
     changes = {name: given[name] for name in metadata.CONFIG if name in given and name != "assets"}
+    durable_objects.check(given.get("migrations"), given.get("exports"))
     if "bindings" in given:
         former = bindings.Former(live, call.store, rules.scope(call, worker))
         asked = bindings.check(given["bindings"])

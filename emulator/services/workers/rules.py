@@ -17,6 +17,7 @@ from . import assets, errors, references
 WORKER = "worker"
 VERSION = "worker_version"
 DEPLOYMENT = "worker_deployment"
+TAIL = "worker_tail"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,254}")
 _SOURCES = (("wrangler", "wrangler"), ("terraform", "terraform"))
 
@@ -131,8 +132,10 @@ def delete(call: Call, worker: Document, *, force: bool) -> None:
     store, account, name = call.store, call.account_id, worker["name"]
     if not force:
         _check_unused(store, account, name)
-    store.delete_scope(scope(call, worker))
-    store.delete_scope(assets.scope(account, name))
+    for kind in (VERSION, DEPLOYMENT, TAIL):
+        store.delete_all(kind, scope(call, worker))
+    for kind in (assets.SESSION, assets.FILE):
+        store.delete_all(kind, assets.scope(account, name))
     store.delete(WORKER, account, name)
     references.forget(store, account, name)
     durable_objects.delete_script(call.world, account, name)

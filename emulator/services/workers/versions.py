@@ -49,6 +49,7 @@ def draft(call: Call, worker: Document, upload: Upload, options: Options) -> Doc
     settled = bindings.settle(asked, former, call.world.vault, keep=keep, strict=options.strict)
     bindings.check_targets(call.store, call.account_id, worker["name"], settled)
     exports = given.get("exports")
+    durable_objects.check(given.get("migrations"), exports)
     if exports is None and options.reconcile and worker["declared"]:
         exports = {}
     return {

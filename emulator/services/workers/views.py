@@ -38,7 +38,7 @@ def script(worker: Document) -> Document:
         "cache_options": live.get("cache_options"),
         "exports": exports(live.get("exports")),
         "migration_tag": worker["migration_tag"],
-        "observability": worker["observability"] and metadata.full_observability(worker["observability"]),
+        "observability": metadata.full_observability(worker["observability"]) if worker["observability"] else None,
     }
     return {
         "id": worker["name"],

@@ -15,7 +15,6 @@ from emulator.store import Document, Store
 from . import errors
 
 _ACCOUNT = "worker_account"
-_TAIL = "worker_tail"
 _HOURS = 6
 _FIELD = r"(\*|[0-9A-Za-z]+)(-[0-9A-Za-z]+)?(/[0-9]+)?[LW]?(#[0-9])?"
 _CRON = re.compile(rf"{_FIELD}(,{_FIELD})*")
@@ -105,13 +104,13 @@ def open_tail(call: Call) -> Document:
     expires = stamp(call.world.clock.now() + timedelta(hours=_HOURS))
     origin = call.world.base_url.removesuffix("/client/v4").replace("http://", "ws://")
     tail = {"id": tail_id, "url": f"{origin}/tail/{tail_id}", "expires_at": expires}
-    return call.store.put(_TAIL, workers.scope(call, worker), tail_id, tail)
+    return call.store.put(workers.TAIL, workers.scope(call, worker), tail_id, tail)
 
 
 def get_tail(call: Call) -> Document:
     """The tail of the path's Worker that was begun last and has not expired."""
     now = call.world.clock.stamp()
-    found = call.store.select(_TAIL, workers.scope(call, workers.get(call)), descending=True, limit=1)
+    found = call.store.select(workers.TAIL, workers.scope(call, workers.get(call)), descending=True, limit=1)
     if not found or found[0]["expires_at"] <= now:
         raise errors.NO_TAIL()
     return found[0]
@@ -119,5 +118,5 @@ def get_tail(call: Call) -> Document:
 
 def close_tail(call: Call) -> None:
     """End a tail."""
-    if not call.store.delete(_TAIL, workers.scope(call, workers.get(call)), call.params["tail_id"]):
+    if not call.store.delete(workers.TAIL, workers.scope(call, workers.get(call)), call.params["tail_id"]):
         raise errors.NO_TAIL()
