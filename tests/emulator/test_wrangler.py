@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 PLAIN = "export default { fetch() { return new Response('plain'); } };"
 ROOM = """
 import { DurableObject } from "cloudflare:workers";
@@ -77,28 +75,29 @@ def test_durable_object_migrations(wrangler: Any, raw: Any, account: str, tmp_pa
     assert called(raw) == []
 
 
-@pytest.mark.parametrize(
-    ("code", "change"),
-    [
-        (10064, {"source": PLAIN, "classes": ()}),
-        (10061, {"migrations": [V1, {"tag": "v2", "deleted_classes": ["Room"]}]}),
-        (10074, {"migrations": [{"tag": "other", "new_sqlite_classes": ["Room"]}]}),
-        (10061, {"source": TWO_ROOMS, "classes": ("Room", "Hall")}),
-        (10070, {"migrations": [V1, V2]}),
-    ],
+REFUSED: tuple[tuple[int, dict[str, Any]], ...] = (
+    (10064, {"source": PLAIN, "classes": ()}),
+    (10061, {"migrations": [V1, {"tag": "v2", "deleted_classes": ["Room"]}]}),
+    (10074, {"migrations": [{"tag": "other", "new_sqlite_classes": ["Room"]}]}),
+    (10061, {"source": TWO_ROOMS, "classes": ("Room", "Hall")}),
+    (10070, {"migrations": [V1, V2]}),
 )
-def test_refused_uploads_leave_what_was(wrangler: Any, raw: Any, tmp_path: Path, code: int, change: dict[str, Any]):
+
+
+def test_refused_uploads_leave_what_was(wrangler: Any, raw: Any, account: str, tmp_path: Path):
     first = config("rooms", migrations=[V1], **bound("Room"))
     folder = wrangler.project(tmp_path / "rooms", first, {"index.js": ROOM})
     wrangler("deploy", cwd=folder)
-    path = f"/accounts/{raw.emulator.account_id}/workers/scripts/rooms/deployments"
+    path = f"/accounts/{account}/workers/scripts/rooms/deployments"
     before = raw.api("GET", path).json()["result"]["deployments"]
-    changed = config("rooms", migrations=change.get("migrations", [V1]), **bound(*change.get("classes", ("Room",))))
-    wrangler.project(folder, changed, {"index.js": change.get("source", ROOM)})
-    done = wrangler("deploy", cwd=folder, ok=False)
-    assert done.returncode != 0
-    assert f"[code: {code}]" in done.stdout + done.stderr
-    assert raw.api("GET", path).json()["result"]["deployments"] == before
+    for code, change in REFUSED:
+        classes = change.get("classes", ("Room",))
+        changed = config("rooms", migrations=change.get("migrations", [V1]), **bound(*classes))
+        wrangler.project(folder, changed, {"index.js": change.get("source", ROOM)})
+        done = wrangler("deploy", cwd=folder, ok=False)
+        assert done.returncode != 0
+        assert f"[code: {code}]" in done.stdout + done.stderr
+        assert raw.api("GET", path).json()["result"]["deployments"] == before
 
 
 def test_declarative_exports(wrangler: Any, raw: Any, account: str, tmp_path: Path):
@@ -142,7 +141,9 @@ def test_versions_and_secrets(wrangler: Any, raw: Any, account: str, tmp_path: P
     assert version in wrangler("deployments", "status", cwd=folder).stdout
     wrangler("deployments", "list", cwd=folder)
     wrangler("rollback", "--yes", "--message", "back", cwd=folder)
-    wrangler("secret", "bulk", cwd=folder, stdin='{"KEY": "x", "MORE": "y"}', ok=False)
+    refused = wrangler("secret", "bulk", cwd=folder, stdin='{"KEY": "x", "MORE": "y"}', ok=False)
+    assert refused.returncode != 0
+    assert "wrangler versions secret bulk" in refused.stdout + refused.stderr  # its advice for code 10215
     live = raw.api("GET", f"/accounts/{account}/workers/scripts/plain/deployments").json()["result"]["deployments"][0]
     assert live["versions"][0]["version_id"] != version
     assert called(raw) == []

@@ -18,20 +18,12 @@ from typing import Any
 import pytest
 
 from emulator.testing import Running
+from tools import toolchain
 
 _LOCKED = Path(__file__).parent / "wrangler"
 _FILES = ("package.json", "package-lock.json")
 _CACHE = Path(__file__).parents[2] / ".local" / "wrangler"
 _TIMEOUT = 120
-
-
-def _node_folder() -> Path:
-    given = os.environ.get("EMULATOR_TESTS_NODE")  # goes as soon as tools/ is on this branch
-    if given:
-        return Path(given)
-    from tools import toolchain  # noqa: PLC0415 - as above
-
-    return Path(toolchain.load().node)
 
 
 def install(node: Path) -> Path:
@@ -114,7 +106,7 @@ class Wrangler:
 @pytest.fixture(scope="session")
 def wrangler_program() -> tuple[Path, Path]:
     """Folder of node, and wrangler's entry."""
-    node = _node_folder()
+    node = toolchain.load().node
     return node, install(node) / "node_modules" / "wrangler" / "bin" / "wrangler.js"
 
 
