@@ -243,6 +243,8 @@ def test_sizes(stage: Stage):
     assert "instance_type" not in custom["configuration"]
     assert (custom["configuration"]["disk"]["size_mb"], custom["configuration"]["memory"]) == (6000, "3072MiB")
     path = f"{stage.base}/applications/{custom['id']}"
+    changed = stage.raw.api("PATCH", path, json={"configuration": {"memory_mib": 4096}}).json()["result"]
+    assert (changed["configuration"]["vcpu"], changed["configuration"]["disk"]["size_mb"]) == (1, 6000)
     changed = stage.raw.api("PATCH", path, json={"configuration": {"instance_type": "dev"}}).json()["result"]
     assert (changed["configuration"]["instance_type"], changed["configuration"]["vcpu"]) == ("lite", 0.0625)
     body = stage.body(

@@ -14,7 +14,7 @@ def begin(call: Call, app: Document, body: Document) -> Document:
     """Start a rollout; one that is under way gives way to it."""
     if app["policy"] == MANAGED:
         raise errors.INVALID.about({"scheduling_policy": "rollouts do not apply to durable_object applications"})
-    change = rules.checked_configuration(call, body["target_configuration"])
+    change = rules.checked_configuration(call, body["target_configuration"], sizes.size_of(app["configuration"]))
     rules.check_observability(app["observability"], change)
     target = sizes.merged(app["configuration"], change)
     rules.check_totals(call, target, app["max_instances"], apart_from=app["id"])

@@ -27,6 +27,7 @@ _APPLICATION = _APPLICATIONS + "/{application_id}"
 _ROLLOUTS = _APPLICATION + "/rollouts"
 _ROLLOUT = _ROLLOUTS + "/{rollout_id}"
 _UNPUBLISHED = "unpublished; used by wrangler 4.158"
+_DASH = "the fields wrangler reads"
 _MOST = 500
 
 
@@ -189,7 +190,9 @@ def get_me(call: Call) -> Result:
     return Result(sizes.account_view(call.account_id))
 
 
-@api.operation("GET", _BASE + "/dash/applications", needs=READ, fidelity=Fidelity.PARTIAL, source=_UNPUBLISHED)
+@api.operation(
+    "GET", _BASE + "/dash/applications", needs=READ, fidelity=Fidelity.PARTIAL, source=_UNPUBLISHED, note=_DASH
+)
 def dash_applications(call: Call) -> Result:
     """Applications for `wrangler containers list`."""
     found = sorted(rules.all_of(call), key=lambda app: _place(app, "created_at"))
@@ -202,6 +205,7 @@ def dash_applications(call: Call) -> Result:
     needs=READ,
     fidelity=Fidelity.PARTIAL,
     source=_UNPUBLISHED,
+    note=_DASH,
 )
 def dash_instances(call: Call) -> Result:
     """Instances for `wrangler containers instances`."""

@@ -81,7 +81,8 @@ def modify(call: Call, app: Document, body: Document) -> Document:
         return put(call, changed)
     configuration = app["configuration"]
     if "configuration" in body:
-        configuration = sizes.merged(configuration, checked_configuration(call, body["configuration"]))
+        change = checked_configuration(call, body["configuration"], sizes.size_of(configuration))
+        configuration = sizes.merged(configuration, change)
     if "observability" in body:
         check_observability(body["observability"], body.get("configuration", {}))
         configuration = {name: value for name, value in configuration.items() if name != "observability"}
@@ -212,9 +213,9 @@ def _owner(call: Call, namespace_id: str) -> Document | None:
     return None
 
 
-def checked_configuration(call: Call, sent: Document) -> Document:
-    """A configuration with its size in one form and an image that exists."""
-    configuration, problems = sizes.normalise(sent)
+def checked_configuration(call: Call, sent: Document, base: sizes.Size = sizes.LITE) -> Document:
+    """A configuration with its size in one form and an image that exists; `base` is the size it changes."""
+    configuration, problems = sizes.normalise(sent, base)
     if problems:
         raise errors.INVALID.about(problems)
     if sizes.over(sizes.size_of(configuration), sizes.LARGEST):

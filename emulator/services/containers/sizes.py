@@ -33,8 +33,11 @@ _MEMORY_PER_VCPU = 3 * 1024
 _DISK_PER_GIB = 2000
 
 
-def normalise(sent: Configuration) -> tuple[Configuration, dict[str, str]]:
-    """A sent configuration with its size in one form: a canonical type, or all three numbers; and what is wrong."""
+def normalise(sent: Configuration, base: Size = LITE) -> tuple[Configuration, dict[str, str]]:
+    """A sent configuration with its size in one form: a canonical type, or all three numbers; and what is wrong.
+
+    Numbers that are not sent stay as they are in `base`.
+    """
     rest = {name: value for name, value in sent.items() if name not in (*_KEYS, "instance_type", "memory")}
     given = [name for name in _KEYS if name in sent]
     if "instance_type" in sent:
@@ -44,8 +47,8 @@ def normalise(sent: Configuration) -> tuple[Configuration, dict[str, str]]:
         return {**rest, "instance_type": ALIASES.get(name, name)}, {}
     if not given:
         return rest, {}
-    disk = sent.get("disk", {}).get("size_mb", LITE.disk_mb)
-    size = Size(sent.get("vcpu", LITE.vcpu), int(sent.get("memory_mib", LITE.memory_mib)), int(disk))
+    disk = sent.get("disk", {}).get("size_mb", base.disk_mb)
+    size = Size(sent.get("vcpu", base.vcpu), int(sent.get("memory_mib", base.memory_mib)), int(disk))
     return {**rest, **_numbers(size)}, custom_problems(size)
 
 
