@@ -1,10 +1,14 @@
 """Scripts through the official SDK, and their refusals."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cloudflare import Cloudflare, NotFoundError
 
+from emulator.services.workers import bindings, rules
+from emulator.testing import running
+from tests.emulator.conftest import Control
 from tests.emulator.workers_upload import MODULE, PLAIN, Uploads, parts
 
 SECRET = "never-to-be-seen-again"
@@ -144,8 +148,7 @@ def test_no_route_gives_a_secret_away(uploads: Uploads, raw: Any, account: str):
         "beta-secret",
         "env-secret",
     )
-    bindings = [{"type": "secret_text", "name": "A", "text": seen[0]}]
-    uploads.put("app", bindings=bindings)
+    uploads.put("app", bindings=[{"type": "secret_text", "name": "A", "text": seen[0]}])
     base = uploads.base
     sent = [
         raw.api("PUT", f"{base}/scripts/app/secrets", json={"type": "secret_text", "name": "B", "text": seen[1]}),
@@ -319,3 +322,24 @@ def test_missing_permission(uploads: Uploads, raw: Any):
         headers={"authorization": "Bearer wrong_token_0123456789_0123456789_0"},
     )
     assert answer.status_code == 401
+
+
+def test_a_restart_keeps_all_and_only_the_runtime_opens_secrets(tmp_path: Path):
+    with running(tmp_path) as first:
+        control = Control(first)
+        uploads = Uploads(control)
+        uploads.put("app", bindings=[{"type": "secret_text", "name": "S", "text": SECRET}])
+        before = uploads.get("scripts/app/settings")
+        control.http.close()
+    with running(tmp_path) as second:
+        control = Control(second)
+        assert Uploads(control).get("scripts/app/settings") == before
+        store, account = second.world.store, second.account_id
+        worker = rules.find(store, account, "app")
+        assert worker
+        version = rules.live_version(store, account, worker)
+        assert version
+        assert bindings.open_secret(version["bindings"][0], second.world.vault) == SECRET
+        (module,) = version["modules"]
+        assert second.world.blobs.get(module["sha256"]) == PLAIN.encode()
+        control.http.close()

@@ -67,7 +67,6 @@ def uploaded(worker: Document, version: Document) -> Document:
         **present({"entry_point": version["main_module"], "exports_reconciliation": version["exports_reconciliation"]}),
         "startup_time_ms": version["startup_time_ms"],
         "deployment_id": version["id"].replace("-", ""),
-        "pipeline_hash": "",
     }
 
 
