@@ -23,12 +23,12 @@ def fill(raw: Any, account: str, first: int, last: int) -> None:
 
 
 def seconds(raw: Any, path: str) -> float:
-    """The best of three, so that a busy machine does not decide."""
+    """Processor time (the emulator is in this process), best of three: a busy machine must not decide."""
     times = []
     for _ in range(3):
-        started = time.perf_counter()
+        started = time.process_time()
         assert raw.http.get(raw.emulator.url + path).status_code == 200
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
     return min(times)
 
 
@@ -48,9 +48,9 @@ def test_one_among_many(raw: Any, account: str):
     new = {"new_tag": "v1", "new_sqlite_classes": ["Room"]}
     uploads.put("app", exporting("Room"), migrations=new)
     fill(raw, account, 0, COUNT)
-    started = time.perf_counter()
+    started = time.process_time()
     for number in range(20):
         uploads.put(f"new-{number}", exporting("Room"), migrations=new)
         uploads.get(f"scripts/new-{number}/settings")
         assert raw.api("DELETE", f"{uploads.base}/scripts/new-{number}").status_code == 200
-    assert time.perf_counter() - started < 20 * 0.25
+    assert time.process_time() - started < 20 * 0.25
