@@ -147,6 +147,7 @@ def test_no_route_gives_a_secret_away(uploads: Uploads, raw: Any, account: str):
         "version-secret",
         "beta-secret",
         "env-secret",
+        "preview-secret",
     )
     uploads.put("app", bindings=[{"type": "secret_text", "name": "A", "text": seen[0]}])
     base = uploads.base
@@ -188,8 +189,13 @@ def test_no_route_gives_a_secret_away(uploads: Uploads, raw: Any, account: str):
             f"{base}/workers/app/versions/latest",
             json={"env": {"G": {"type": "secret_text", "text": seen[6]}}},
         ),
+        raw.api(
+            "PATCH",
+            f"{base}/workers/app",
+            json={"previews_base_config": {"env": {"H": {"type": "secret_text", "text": seen[7]}}}},
+        ),
     ]
-    assert [answer.status_code for answer in sent] == [200] * 6
+    assert [answer.status_code for answer in sent] == [200] * 7
     texts = [answer.text for answer in sent]
     versions = [each["id"] for each in uploads.get("scripts/app/versions?per_page=100")["items"]]
     deployments = [each["id"] for each in uploads.get("scripts/app/deployments?per_page=100")["deployments"]]

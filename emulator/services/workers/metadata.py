@@ -161,6 +161,7 @@ def script_settings(metadata: Document, worker: Document) -> Document:
 def full_observability(given: Document | None) -> Document:
     """Observability as it was set, plus what answers always have."""
     shown: Document = {"enabled": False, **(given or {})}
-    if shown.get("logs"):
-        shown["logs"] = {"enabled": False, "invocation_logs": True, **shown["logs"]}
+    if shown.get("logs") is not None:
+        logs = {name: value for name, value in shown["logs"].items() if value is not None}
+        shown["logs"] = {"enabled": False, "invocation_logs": True, **logs}
     return shown

@@ -3,7 +3,7 @@
 from emulator.calls import Call, Result
 from emulator.paging import asked_page, page_of
 from emulator.registry import Fidelity, Service
-from emulator.schema import anything, fields, flag, items, mapping, nullable, text
+from emulator.schema import fields, flag, items, mapping, nullable, text
 from emulator.services.workers import metadata
 from emulator.services.workers import rules as workers
 from emulator.services.workers.upload import BODY_LIMIT
@@ -19,15 +19,24 @@ _WORKERS = "/accounts/{account_id}/workers/workers"
 _WORKER = _WORKERS + "/{worker_id}"
 _VERSIONS = _WORKER + "/versions"
 _NAME = text(least=1, most=255)
+_CONSUMERS = nullable(items(fields({"name": text(least=1)}), most=10))
+_ENV = nullable(mapping(nullable(fields({"type": text()}, closed=False))))
+_PREVIEWS = {
+    **{name: metadata.CONFIG[name] for name in ("cache_options", "limits", "placement")},
+    "env": _ENV,
+    "logpush": nullable(flag()),
+    "observability": nullable(metadata.OBSERVABILITY),
+    "tail_consumers": _CONSUMERS,
+}
 _SETTINGS = {
     "logpush": nullable(flag()),
     "observability": nullable(metadata.OBSERVABILITY),
-    "previews_base_config": nullable(anything()),
+    "previews_base_config": nullable(fields({}, _PREVIEWS)),
     "subdomain": nullable(
         fields({}, {"enabled": nullable(flag()), "previews_enabled": nullable(flag())}, closed=False)
     ),
     "tags": metadata.TAGS,
-    "tail_consumers": nullable(items(fields({"name": text(least=1)}), most=10)),
+    "tail_consumers": _CONSUMERS,
 }
 _CREATE = fields({"name": _NAME}, _SETTINGS)
 _EDIT = fields({}, {"name": _NAME, **_SETTINGS})
@@ -40,7 +49,7 @@ _VERSION = fields(
 _PATCH = fields(
     {},
     {
-        "env": nullable(mapping(nullable(fields({"type": text()}, closed=False)))),
+        "env": _ENV,
         "annotations": nullable(mapping(nullable(text()))),
     },
 )

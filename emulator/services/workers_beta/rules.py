@@ -30,7 +30,7 @@ def create_worker(call: Call, body: Document) -> Document:
     if workers.find(call.store, call.account_id, body["name"]):
         raise errors.NAME_TAKEN(name=body["name"])
     worker = workers.create(call, body["name"])
-    worker.update(_settings(body, {}))
+    worker.update(_settings(call, body, {}))
     return workers.put(call, worker)
 
 
@@ -40,22 +40,26 @@ def change_worker(call: Call, body: Document, *, whole: bool) -> Document:
     name = body.get("name") or worker["name"]
     if name != worker["name"]:
         workers.rename(call, worker, name)
-    worker.update(_settings(body, {} if whole else worker))
+    worker.update(_settings(call, body, {} if whole else worker))
     return workers.put(call, worker)
 
 
-def _settings(body: Document, former: Document) -> Document:
+def _settings(call: Call, body: Document, former: Document) -> Document:
     """What a body sets, over what was there."""
-    given = {name: value for name, value in body.items() if value is not None}
+    given = _given(body)
     subdomain = {**former.get("subdomain", {}), **_given(given.get("subdomain"))}
     enabled = subdomain.get("enabled", False)
     consumers = former.get("tail_consumers")
     if "tail_consumers" in given:
         consumers = [{"service": each["name"]} for each in given["tail_consumers"]]
+    previews = former.get("previews_base_config")
+    if "previews_base_config" in given:
+        previews = _given(given["previews_base_config"])
+        previews["env"] = _sealed(call, previews.get("env") or {})
     return {
         "logpush": given.get("logpush", former.get("logpush", False)),
         "observability": given.get("observability", former.get("observability")),
-        "previews_base_config": given.get("previews_base_config", former.get("previews_base_config")),
+        "previews_base_config": previews,
         "subdomain": {"enabled": enabled, "previews_enabled": subdomain.get("previews_enabled", enabled)},
         "tags": given.get("tags", former.get("tags", [])),
         "tail_consumers": consumers,
@@ -64,6 +68,14 @@ def _settings(body: Document, former: Document) -> Document:
 
 def _given(body: Document | None) -> Document:
     return {name: value for name, value in (body or {}).items() if value is not None}
+
+
+def _sealed(call: Call, env: Document) -> Document:
+    """Bindings by name, their secrets sealed; nulls remove."""
+    given = bindings.check([{**each, "name": name} for name, each in env.items() if each is not None])
+    former = bindings.Former(None, call.store, "")
+    settled = bindings.settle(given, former, call.world.vault, keep=(), strict=True)
+    return {each["name"]: each for each in settled}
 
 
 def references_of(call: Call, worker: Document) -> Document:
@@ -161,10 +173,7 @@ def patch_latest(call: Call, worker: Document, body: Document) -> Document:
     if latest is None:
         raise errors.NO_VERSIONS()
     env: Document = body.get("env") or {}
-    given = bindings.check([{**each, "name": name} for name, each in env.items() if each is not None])
-    former = bindings.Former(None, call.store, "")
-    settled = bindings.settle(given, former, call.world.vault, keep=(), strict=True)
     kept = [each for each in latest["bindings"] if each["name"] not in env]
-    version = versions.copy(call, latest, bindings=[*kept, *settled])
+    version = versions.copy(call, latest, bindings=[*kept, *_sealed(call, env).values()])
     version["annotations"] = _given(body.get("annotations"))
     return versions.add(call, worker, version)

@@ -22,7 +22,7 @@ def worker(call: Call, document: Document) -> Document:
         "logs": {**_LOGS, "invocation_logs": True, **(given.get("logs") or {})},
         "traces": {**_LOGS, **(given.get("traces") or {})},
     }
-    optional = {name: document[name] for name in ("deployed_on", "previews_base_config")}
+    optional = {"deployed_on": document["deployed_on"], "previews_base_config": _previews(document)}
     return {
         "id": document["id"],
         "name": document["name"],
@@ -36,6 +36,16 @@ def worker(call: Call, document: Document) -> Document:
         "tail_consumers": [{"name": each["service"]} for each in document["tail_consumers"] or ()],
         **views.present(optional),
     }
+
+
+def _previews(document: Document) -> Document | None:
+    given = document["previews_base_config"]
+    if given is None:
+        return None
+    shown = bindings.public(given["env"].values())
+    env = {each["name"]: {key: value for key, value in each.items() if key != "name"} for each in shown}
+    rest = {name: value for name, value in given.items() if value not in ({}, {"mode": "off"})}
+    return {**rest, "env": env}
 
 
 def _addresses(call: Call, name: str) -> Document:
