@@ -1,0 +1,77 @@
+"""`python -m emulator`: serve, or print the fidelity table.
+
+Prints the base URL as its first line once it listens. The token comes from `--token-file` or from
+CLOUDFLARE_API_TOKEN; without either, one is made and kept in the state folder, readable by its owner only.
+"""
+
+import argparse
+import os
+import secrets
+import sys
+from pathlib import Path
+
+from .settings import RootToken, SettingsError, load_settings, root_token
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program; the exit code."""
+    options = _parser().parse_args(arguments)
+    if options.command == "table":
+        from .registry import load_services  # noqa: PLC0415 - the table needs no server
+        from .table import fidelity_table  # noqa: PLC0415
+
+        print(fidelity_table(load_services()), end="")
+        return 0
+    return _serve(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m emulator", description="A Cloudflare control plane on loopback.")
+    parser.add_argument("command", nargs="?", choices=("serve", "table"), default="serve")
+    parser.add_argument("--port", type=int, default=8787, help="port on 127.0.0.1; 0 takes any free one")
+    parser.add_argument("--state", type=Path, default=Path(".local/emulator"), help="folder that holds the state")
+    parser.add_argument("--token-file", type=Path, help="file holding the API token to accept")
+    parser.add_argument("--account-config", type=Path, help="JSON with accounts, zones and further tokens")
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from .app import App  # noqa: PLC0415 - keeps `table` and usage errors quick
+    from .registry import load_services  # noqa: PLC0415
+    from .server import PortInUseError, base_url, listen, serve  # noqa: PLC0415
+    from .store import StateInUseError  # noqa: PLC0415
+    from .world import World  # noqa: PLC0415
+
+    try:
+        settings = load_settings(options.account_config, (_token(options),))
+        listener = listen(options.port)
+        world = World(settings, options.state)
+    except (SettingsError, PortInUseError, StateInUseError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    world.base_url = base_url(listener)
+    app = App(world, load_services())
+    print(world.base_url, flush=True)
+    serve(app, listener)
+    world.close()
+    return 0
+
+
+def _token(options: argparse.Namespace) -> RootToken:
+    if options.token_file is not None:
+        try:
+            return root_token(options.token_file.read_text(encoding="utf-8").strip())
+        except OSError as error:
+            raise SettingsError(f"Cannot read the token file: {error}") from error
+    if value := os.environ.get("CLOUDFLARE_API_TOKEN"):
+        return root_token(value)
+    kept = options.state / "token"
+    if not kept.exists():
+        options.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(secrets.token_urlsafe(30))
+    return root_token(kept.read_text(encoding="utf-8").strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

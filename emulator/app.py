@@ -1,0 +1,239 @@
+"""The ASGI application: route, authenticate, run the handler in one transaction, answer, record.
+
+Handlers are plain functions that run on the event loop without interruption, so every request is atomic by
+construction; only operations that stream are coroutines.
+"""
+
+import asyncio
+import sys
+import time
+import traceback
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any, cast
+
+from . import errors
+from .calls import Call, Raw, Receive, Reply, Result, Scope, dump, envelope, error_reply
+from .errors import ApiError
+from .faults import Fault
+from .identity import account_resources, user_resources, zone_resources
+from .registry import CONTROL, Operation, Service
+from .router import Router
+from .world import World
+
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_CHUNK = 256 * 1024
+_CONTROL_SEGMENT = CONTROL.strip("/")
+
+
+class DroppedError(Exception):
+    """A fault cut the connection."""
+
+
+class App:
+    """Serves one world."""
+
+    def __init__(self, world: World, services: list[Service]) -> None:
+        self.world = world
+        self.services = services
+        self._router = Router(operation for service in services for operation in service.operations)
+        self._mounts = {segment: handler for service in services for segment, handler in service.mounts.items()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One connection event of ASGI."""
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def start(self) -> None:
+        """Run what services do when the server starts."""
+        for service in self.services:
+            for hook in service.starters:
+                await hook(self.world)
+
+    async def stop(self) -> None:
+        """Run what services do when the server stops, the last one first."""
+        for service in reversed(self.services):
+            for hook in service.stoppers:
+                await hook(self.world)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        call = Call(self.world, scope, receive)
+        fault: Fault | None = None
+        status = 0
+        try:
+            self._route(call)
+            if self.world.faults and not self._is_control(call):
+                fault = self.world.faults.take(call.method, call.path, call.operation_id)
+            reply = await self._answer(call, fault)
+            status = reply.status
+            await _send(send, reply, head=call.method == "HEAD")
+        except DroppedError:
+            scope["state"]["transport"].abort()
+            while (await receive())["type"] != "http.disconnect":
+                pass  # the server would complain about a missing answer before it has seen the cut
+        except ConnectionResetError:
+            return
+        finally:
+            if not self._is_control(call):
+                self._record(call, status, fault, (time.perf_counter() - started) * 1000)
+
+    def _route(self, call: Call) -> None:
+        """Find the operation, if there is one; what is missing is answered later."""
+        if call.segments[0] in self._mounts:
+            call.operation_id = f"mount.{call.segments[0]}"
+            return
+        call.allowed, call.params = self._router.find(call.segments)
+        operation = call.allowed.get("GET" if call.method == "HEAD" else call.method)
+        if operation is not None:
+            call.operation = operation
+            call.operation_id = operation.id
+
+    def _is_control(self, call: Call) -> bool:
+        return call.segments[0] == _CONTROL_SEGMENT
+
+    def _record(self, call: Call, status: int, fault: Fault | None, ms: float) -> None:
+        self.world.journal.record(
+            time=self.world.clock.time(),
+            method=call.method,
+            path=call.path,
+            query=call.query_string,
+            status=status,
+            ms=ms,
+            operation=call.operation_id,
+            fault="" if fault is None else str(fault.id),
+            body=call.body_bytes,
+        )
+
+    async def _answer(self, call: Call, fault: Fault | None) -> Raw:
+        if self.world.latency_ms and not self._is_control(call):
+            await asyncio.sleep(self.world.latency_ms / 1000)
+        if fault is not None and not fault.after:
+            early = await _strike(fault)
+            if early is not None:
+                return early
+        reply = await self._work(call)
+        if fault is not None and fault.after:
+            late = await _strike(fault)
+            if late is not None:
+                return late
+        return reply
+
+    async def _work(self, call: Call) -> Raw:
+        """Do what is asked; every refusal becomes an envelope, every surprise a 500 with a traceback in the log."""
+        try:
+            reply = await self._perform(call)
+        except ApiError as error:
+            return error_reply(error)
+        except ConnectionResetError:
+            raise
+        except Exception:  # noqa: BLE001 - a bug here must not look like a broken network to the client
+            print(f"{call.method} {call.path}", file=sys.stderr)  # noqa: T201
+            traceback.print_exc()
+            return error_reply(errors.INTERNAL())
+        return envelope(reply) if isinstance(reply, Result) else reply
+
+    async def _perform(self, call: Call) -> Reply:
+        mount = self._mounts.get(call.segments[0])
+        if mount is not None:
+            return await cast("Awaitable[Reply]", mount(call))
+        if not call.allowed:
+            raise errors.no_route(call.path)
+        if call.method == "OPTIONS":
+            return Raw(b"", None, 204, {"allow": _allow(call.allowed)})
+        if not call.operation_id:
+            refusal = errors.NO_METHOD(method=call.method)
+            refusal.headers["allow"] = _allow(call.allowed)
+            raise refusal
+        if not call.operation.public:
+            self._authenticate(call)
+        if call.operation.stream:
+            return await cast("Awaitable[Reply]", call.operation.handler(call))
+        await call.read()
+        with self.world.store.transaction():
+            return cast("Reply", call.operation.handler(call))
+
+    def _authenticate(self, call: Call) -> None:
+        header = call.headers.get("authorization")
+        if header is None:
+            raise errors.NO_GLOBAL_KEYS() if "x-auth-key" in call.headers else errors.NO_CREDENTIALS()
+        scheme, _, value = header.partition(" ")
+        if scheme.lower() != "bearer" or not value:
+            raise errors.BAD_AUTHORIZATION()
+        identity = self.world.identities.recognise(value.strip())
+        verifying = call.operation.path.endswith("/tokens/verify")
+        if identity is None:
+            raise errors.INVALID_TOKEN() if verifying else errors.UNKNOWN_TOKEN()
+        call.identity = identity
+        # An expired token may still ask what has become of it.
+        if not verifying and identity.status(self.world.clock.now()) != "active":
+            raise errors.UNKNOWN_TOKEN()
+        self._authorise(call)
+
+    def _authorise(self, call: Call) -> None:
+        """Find the account or zone the path names and check the token's permission on it."""
+        identity, needs, params = call.identity, call.operation.needs, call.params
+        if call.operation.base == CONTROL:
+            if not identity.root:
+                raise errors.FORBIDDEN()
+            return
+        if "account_id" in params:
+            call.account_id = params["account_id"]
+            resources = account_resources(call.account_id)
+            if not self.world.store.has("account", "", call.account_id):
+                raise errors.no_route(call.path)
+            refusal = errors.FORBIDDEN
+        elif "zone_id" in params:
+            zone = self.world.store.get("zone", "", params["zone_id"])
+            if zone is None:
+                raise errors.no_route(call.path)
+            call.zone = zone
+            call.account_id = zone["account"]["id"]
+            resources = zone_resources(zone["id"], call.account_id)
+            refusal = errors.FORBIDDEN_ZONE
+        else:
+            resources = user_resources(self.world.settings.user.id)
+            refusal = errors.FORBIDDEN_ZONE
+        if needs and not identity.allows(needs, resources):
+            raise refusal()
+
+
+def _allow(operations: dict[str, Operation]) -> str:
+    methods = set(operations) | {"OPTIONS"} | ({"HEAD"} if "GET" in operations else set())
+    return ", ".join(sorted(methods))
+
+
+async def _strike(fault: Fault) -> Raw | None:
+    if fault.delay:
+        await asyncio.sleep(fault.delay)
+    if fault.drop:
+        raise DroppedError
+    if fault.status is None:
+        return None
+    body, headers = fault.answer(fault.status)
+    if isinstance(body, str):
+        return Raw(body.encode(), "text/html", fault.status, headers)
+    return Raw(dump(body), status=fault.status, headers=headers)
+
+
+async def _send(send: Send, reply: Raw, *, head: bool) -> None:
+    body = reply.body
+    first, length = reply.window or (0, body.stat().st_size if isinstance(body, Path) else len(body))
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
+    if reply.content_type:
+        headers.append((b"content-type", reply.content_type.encode("latin-1")))
+    if "content-length" not in reply.headers and reply.status != 204:
+        headers.append((b"content-length", str(length).encode()))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    if head or isinstance(body, bytes):
+        await send({"type": "http.response.body", "body": b"" if head else body})
+        return
+    with body.open("rb") as file:
+        file.seek(first)
+        while chunk := file.read(min(_CHUNK, length)):
+            length -= len(chunk)
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})

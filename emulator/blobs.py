@@ -1,0 +1,72 @@
+"""Large content (modules, image layers) as files named by their SHA-256.
+
+A file appears under its final name only when it is whole, so a killed process leaves at most a temporary file.
+Equal content is stored once; documents refer to it by digest.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+
+
+class DigestMismatchError(Exception):
+    """The content is not what its digest says."""
+
+
+class Blobs:
+    """Content-addressed files below one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._incoming = folder / "incoming"
+        self._incoming.mkdir(parents=True, exist_ok=True)
+
+    def put(self, content: bytes) -> str:
+        """Keep the content; its SHA-256 in hex."""
+        digest = hashlib.sha256(content).hexdigest()
+        if not self.has(digest):
+            temporary = self.new_file()
+            temporary.write_bytes(content)
+            self.adopt(temporary, digest)
+        return digest
+
+    def new_file(self) -> Path:
+        """An empty file to stream into, then `adopt`; it is on the same disk, so adopting is a rename."""
+        with tempfile.NamedTemporaryFile(dir=self._incoming, delete=False) as file:
+            return Path(file.name)
+
+    def adopt(self, file: Path, digest: str) -> None:
+        """Take over a file the caller has hashed."""
+        target = self.path(digest)
+        target.parent.mkdir(exist_ok=True)
+        file.replace(target)
+
+    def get(self, digest: str) -> bytes | None:
+        """The content, or None."""
+        try:
+            return self.path(digest).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def has(self, digest: str) -> bool:
+        """Whether the content is here."""
+        return self.path(digest).exists()
+
+    def path(self, digest: str) -> Path:
+        """Where the content of a digest lies, if it does."""
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+            raise DigestMismatchError(f"not a SHA-256 in hex: {digest!r}")
+        return self._folder / digest[:2] / digest
+
+    def delete(self, digest: str) -> bool:
+        """Remove the content; whether it was here."""
+        path = self.path(digest)
+        existed = path.exists()
+        path.unlink(missing_ok=True)
+        return existed
+
+    def clear(self) -> None:
+        """Remove everything."""
+        shutil.rmtree(self._folder)
+        self._incoming.mkdir(parents=True)

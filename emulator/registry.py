@@ -1,0 +1,171 @@
+"""Declaration of operations.
+
+Each service has one `Service` and decorates its handlers with method, official path, permission and fidelity.
+The router, the permission check, the fuzz and the fidelity table read these declarations; nothing is said twice.
+"""
+
+import enum
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from .calls import Call, Reply
+    from .world import World
+
+MEBIBYTE = 1024 * 1024
+API = "/client/v4"
+CONTROL = "/_emulator"
+
+Handler = Callable[["Call"], "Reply | Awaitable[Reply]"]
+Hook = Callable[["World"], Awaitable[None]]
+H = TypeVar("H", bound=Callable[..., Any])
+
+
+class Fidelity(enum.StrEnum):
+    """How far an operation can be trusted to behave like Cloudflare's."""
+
+    FULL = "full"
+    """State, rules, answers and documented errors as far as they are known."""
+    PARTIAL = "partial"
+    """The common path is right; the note says what is missing."""
+    STORED = "stored"
+    """Accepted, checked for shape, kept and given back; it has no effect."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one path."""
+
+    id: str
+    service: str
+    method: str
+    path: str
+    needs: tuple[str, ...]
+    fidelity: Fidelity
+    source: str
+    date: str
+    note: str
+    handler: Handler
+    base: str = API
+    body_limit: int = MEBIBYTE
+    stream: bool = False
+    public: bool = False
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """One row of the fidelity table about something a mount serves."""
+
+    method: str
+    path: str
+    needs: str
+    fidelity: Fidelity = Fidelity.FULL
+    note: str = ""
+
+
+@dataclass
+class Service:
+    """The operations of one service, with the source and date that hold for all of them unless said otherwise."""
+
+    name: str
+    source: str
+    date: str
+    base: str = API
+    operations: list[Operation] = field(default_factory=list)
+    mounts: dict[str, Handler] = field(default_factory=dict)
+    mounted: tuple[Mounted, ...] = ()
+    starters: list[Hook] = field(default_factory=list)
+    stoppers: list[Hook] = field(default_factory=list)
+
+    def operation(
+        self,
+        method: str,
+        path: str,
+        *,
+        needs: str | tuple[str, ...] = (),
+        fidelity: Fidelity = Fidelity.FULL,
+        note: str = "",
+        source: str | None = None,
+        name: str | None = None,
+        body_limit: int = MEBIBYTE,
+        stream: bool = False,
+        public: bool = False,
+    ) -> Callable[[H], H]:
+        """Declare a handler.
+
+        Args:
+            method: HTTP method; HEAD is answered by GET.
+            path: official template below the base path, such as `/zones/{zone_id}/dns_records`.
+            needs: permission groups of which the token must hold one; a Write group includes its Read group.
+            fidelity: how faithful it is; `note` says what is missing.
+            note: goes into the table.
+            source: where the behaviour is known from, if not from the service's source.
+            name: operation id after the service's name; the function's name when left out.
+            body_limit: bytes; more is answered 413.
+            stream: the handler is `async`, reads the body itself and opens its own short transactions.
+            public: no token is asked for: the handler authenticates by itself.
+        """
+
+        def register(handler: H) -> H:
+            self.operations.append(
+                Operation(
+                    id=f"{self.name}.{name or handler.__name__}",
+                    service=self.name,
+                    method=method,
+                    path=path,
+                    needs=(needs,) if isinstance(needs, str) else needs,
+                    fidelity=fidelity,
+                    source=source or self.source,
+                    date=self.date,
+                    note=note,
+                    handler=handler,
+                    base=self.base,
+                    body_limit=body_limit,
+                    stream=stream,
+                    public=public,
+                )
+            )
+            return handler
+
+        return register
+
+    def mount(self, segment: str, rows: tuple[Mounted, ...] = ()) -> Callable[[H], H]:
+        """Serve everything below `/segment` (outside the API) with one async handler that routes and authenticates.
+
+        What is served there is told to the fidelity table by `rows`.
+        """
+
+        def register(handler: H) -> H:
+            self.mounts[segment] = handler
+            self.mounted += rows
+            return handler
+
+        return register
+
+    def on_start(self, hook: Hook) -> Hook:
+        """Run when the server starts, on its event loop."""
+        self.starters.append(hook)
+        return hook
+
+    def on_stop(self, hook: Hook) -> Hook:
+        """Run when the server stops."""
+        self.stoppers.append(hook)
+        return hook
+
+
+def load_services() -> list[Service]:
+    """Every service below `emulator.services`, plus the control routes; a service's `routes.py` has it as `api`."""
+    from . import services  # noqa: PLC0415 - services import this module
+
+    found: list[Service] = []
+    for module in sorted(pkgutil.iter_modules(services.__path__), key=lambda module: module.name):
+        name = f"{services.__name__}.{module.name}.routes"
+        if importlib.util.find_spec(name) is None:
+            continue  # a folder without operations serves others
+        routes = importlib.import_module(name)
+        found += [value for value in vars(routes).values() if isinstance(value, Service) and value not in found]
+    return found

@@ -1,0 +1,227 @@
+"""State and rules of Access.
+
+Applications belong to an account or a zone, policies to the account. What a body set comes back; where the API derives
+one field from another (domain, self_hosted_domains, destinations) it is derived here too.
+"""
+
+import re
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from emulator.calls import Call
+from emulator.clock import stamp, uuid_id
+from emulator.store import Document
+
+from . import errors
+
+_DURATION = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
+WITH_DOMAIN = frozenset({"self_hosted", "ssh", "vnc", "rdp"})
+WITH_TARGETS = frozenset({"infrastructure", "rdp"})
+
+
+def scope(call: Call) -> str:
+    """The path's account or zone."""
+    return str(call.params.get("zone_id") or call.account_id)
+
+
+def without_nulls(body: Document) -> Document:
+    """A removed field arrives as null."""
+    return {name: value for name, value in body.items() if value is not None}
+
+
+# Applications
+
+
+def write_app(call: Call, body: Document, former: Document | None) -> Document:
+    """Create or replace an application."""
+    now = call.world.clock.stamp()
+    app = without_nulls(body)
+    if app["type"] in WITH_TARGETS and "target_criteria" not in app:
+        raise errors.INVALID(problem="target_criteria is required")
+    _derive_domains(app)
+    if "policies" in app:
+        app["policies"] = _links(call, app["policies"])
+    identity = {
+        "id": former["id"] if former else uuid_id(),
+        "aud": former["aud"] if former else secrets.token_hex(32),
+        "created_at": former["created_at"] if former else now,
+        "updated_at": now,
+    }
+    _refuse_twin(call, app, identity["id"])
+    app.update(identity)
+    labels = {"domain": app["domain"]} if "domain" in app else {}
+    call.store.put("access_app", scope(call), app["id"], app, labels=labels)
+    return app
+
+
+def _derive_domains(app: Document) -> None:
+    if app["type"] not in WITH_DOMAIN:
+        return
+    public = [
+        entry["uri"] for entry in app.get("destinations", []) if entry.get("type") == "public" and entry.get("uri")
+    ]
+    known = public or app.get("self_hosted_domains") or []
+    if "domain" not in app:
+        if not known and not app.get("destinations"):
+            raise errors.INVALID(problem="domain is required")
+        app["domain"] = known[0] if known else ""
+    elif not known or app["domain"] not in known:
+        # A changed domain wins over the lists the client read back and sent again.
+        known = [app["domain"]]
+        app["destinations"] = [{"type": "public", "uri": app["domain"]}]
+    app["self_hosted_domains"] = list(known)
+    app.setdefault("destinations", [{"type": "public", "uri": uri} for uri in known])
+
+
+def _links(call: Call, entries: list[Any]) -> list[Document]:
+    links = [_link(call, entry, place) for place, entry in enumerate(entries, 1)]
+    precedences = [link["precedence"] for link in links]
+    if len(set(precedences)) != len(precedences):
+        raise errors.INVALID(problem="policy precedences must be unique")
+    return links
+
+
+def _link(call: Call, entry: Any, place: int) -> Document:
+    """A policy of an application: a reference to a reusable one, or one of its own."""
+    if isinstance(entry, str):
+        entry = {"id": entry}
+    precedence = entry.get("precedence") or place
+    if entry.get("id"):
+        if not call.store.has("access_policy", call.account_id, entry["id"]):
+            raise errors.UNKNOWN_POLICY(policy=entry["id"])
+        return {"id": entry["id"], "precedence": precedence}
+    return {**without_nulls(entry), "id": uuid_id(), "precedence": precedence, "reusable": False}
+
+
+def _refuse_twin(call: Call, app: Document, own_id: str) -> None:
+    if not app.get("domain"):
+        return
+    twins = call.store.find("access_app", scope(call), "domain", app["domain"])
+    if any(twin["id"] != own_id for twin in twins):
+        raise errors.APP_EXISTS()
+
+
+def get_app(call: Call) -> Document:
+    """The path's application."""
+    app = call.store.get("access_app", scope(call), call.params["app_id"])
+    if app is None:
+        raise errors.NO_APP()
+    return app
+
+
+def app_view(call: Call, app: Document) -> Document:
+    """An application with its policies written out, in the order of their precedence."""
+    if "policies" not in app:
+        return app
+    policies = []
+    for entry in sorted(app["policies"], key=lambda entry: int(entry["precedence"])):
+        shared = call.store.get("access_policy", call.account_id, entry["id"]) or {}
+        policies.append({**shared, **entry})
+    return {**app, "policies": policies}
+
+
+# Policies
+
+
+def write_policy(call: Call, body: Document, former: Document | None) -> Document:
+    """Create or replace a reusable policy."""
+    now = call.world.clock.stamp()
+    policy = {
+        **without_nulls(body),
+        "id": former["id"] if former else uuid_id(),
+        "reusable": True,
+        "created_at": former["created_at"] if former else now,
+        "updated_at": now,
+    }
+    return call.store.put("access_policy", call.account_id, policy["id"], policy)
+
+
+def get_policy(call: Call) -> Document:
+    """The path's policy."""
+    policy = call.store.get("access_policy", call.account_id, call.params["policy_id"])
+    if policy is None:
+        raise errors.NO_POLICY()
+    return policy
+
+
+def uses(call: Call) -> dict[str, int]:
+    """How many applications of the account and its zones refer to each policy."""
+    zones = [zone["id"] for zone in call.store.find("zone", "", "account", call.account_id)]
+    counts: dict[str, int] = {}
+    for place in (call.account_id, *zones):
+        for app in call.store.select("access_app", place):
+            for entry in app.get("policies", []):
+                counts[entry["id"]] = counts.get(entry["id"], 0) + 1
+    return counts
+
+
+def delete_policy(call: Call) -> None:
+    """Remove a policy that no application refers to."""
+    policy = get_policy(call)
+    count = uses(call).get(policy["id"], 0)
+    if count:
+        raise errors.POLICY_IN_USE(count=count)
+    call.store.delete("access_policy", call.account_id, policy["id"])
+
+
+# Service tokens
+
+
+def create_service_token(call: Call, body: Document) -> tuple[Document, str]:
+    """Mint a service token; its document and its secret."""
+    token = {"id": uuid_id(), "client_id": f"{secrets.token_hex(16)}.access", "created_at": call.world.clock.stamp()}
+    secret = secrets.token_hex(32)
+    return _put_service_token(call, {**token, **_duration(call, body), "secret": call.world.vault.seal(secret)}), secret
+
+
+def change_service_token(call: Call, body: Document) -> Document:
+    """Rename a service token or give it another life time."""
+    token = get_service_token(call)
+    return _put_service_token(
+        call, {**token, **_duration(call, {"duration": token["duration"], **without_nulls(body)})}
+    )
+
+
+def rotate_service_token(call: Call) -> tuple[Document, str]:
+    """Give a service token another secret."""
+    secret = secrets.token_hex(32)
+    return _put_service_token(call, {**get_service_token(call), "secret": call.world.vault.seal(secret)}), secret
+
+
+def refresh_service_token(call: Call) -> Document:
+    """Start a service token's life time anew."""
+    token = get_service_token(call)
+    return _put_service_token(call, {**token, **_duration(call, {"duration": token["duration"]})})
+
+
+def _duration(call: Call, body: Document) -> Document:
+    settable = {name: body[name] for name in ("name", "duration", "enabled") if body.get(name) is not None}
+    given = {"duration": "8760h", **settable}
+    duration = given["duration"]
+    if duration == "forever":
+        return {**given, "expires_at": None}
+    match = _DURATION.fullmatch(duration)
+    if not duration or match is None:
+        raise errors.INVALID(problem="duration must be like 8760h or 2h45m")
+    hours, minutes, seconds = (min(int(part or 0), 876_000) for part in match.groups())
+    expires = call.world.clock.now() + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    return {**given, "expires_at": stamp(expires)}
+
+
+def _put_service_token(call: Call, token: Document) -> Document:
+    token["updated_at"] = call.world.clock.stamp()
+    return call.store.put("access_service_token", scope(call), token["id"], token)
+
+
+def get_service_token(call: Call) -> Document:
+    """The path's service token."""
+    token = call.store.get("access_service_token", scope(call), call.params["service_token_id"])
+    if token is None:
+        raise errors.NO_SERVICE_TOKEN()
+    return token
+
+
+def service_token_view(token: Document) -> Document:
+    """A service token without its secret."""
+    return {name: value for name, value in token.items() if name != "secret"}

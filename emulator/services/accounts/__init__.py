@@ -1,0 +1,1 @@
+"""Accounts, memberships and the user: who is there, as far as the token may know."""

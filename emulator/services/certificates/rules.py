@@ -1,0 +1,90 @@
+"""State and rules of certificate packs.
+
+An order is first `initializing`, then `pending_validation`, and `active` after VALIDATION_SECONDS of the emulator's
+clock: nothing is stored to move it on, the status follows from the age.
+"""
+
+from datetime import timedelta
+
+from emulator.calls import Call
+from emulator.clock import parse_stamp, stamp, uuid_id
+from emulator.store import Document
+
+from . import errors
+
+VALIDATION_SECONDS = 30
+_ISSUERS = {"google": "GoogleTrustServices", "lets_encrypt": "LetsEncrypt", "ssl_com": "SSLCom"}
+
+
+def order_pack(call: Call, body: Document) -> Document:
+    """Order a pack for hosts of the zone, the apex among them."""
+    zone_name = call.zone["name"]
+    hosts = [host.lower() for host in body["hosts"]]
+    for host in hosts:
+        if host != zone_name and not host.endswith(f".{zone_name}"):
+            raise errors.FOREIGN_HOST(host=host)
+    if zone_name not in hosts:
+        raise errors.NO_APEX()
+    given = {name: value for name, value in body.items() if value is not None}
+    pack = {
+        **given,
+        "hosts": hosts,
+        "id": uuid_id(),
+        "certificate_id": uuid_id(),
+        "ordered_on": call.world.clock.stamp(),
+    }
+    return call.store.put("certificate_pack", call.zone["id"], pack["id"], pack)
+
+
+def get_pack(call: Call) -> Document:
+    """The path's pack."""
+    pack = call.store.get("certificate_pack", call.zone["id"], call.params["certificate_pack_id"])
+    if pack is None:
+        raise errors.NO_PACK()
+    return pack
+
+
+def restart(call: Call, pack: Document, changes: Document) -> Document:
+    """Validate a pack that waits anew, with or without Cloudflare's name on the certificate."""
+    changed = {**pack, **changes}
+    if status(call, pack) != "active":
+        changed["ordered_on"] = call.world.clock.stamp()
+    return call.store.put("certificate_pack", call.zone["id"], pack["id"], changed)
+
+
+def status(call: Call, pack: Document) -> str:
+    """Where the order is by now."""
+    ordered = parse_stamp(pack["ordered_on"])
+    age = 0.0 if ordered is None else (call.world.clock.now() - ordered).total_seconds()
+    if age < 1:
+        return "initializing"
+    return "pending_validation" if age < VALIDATION_SECONDS else "active"
+
+
+def pack_view(call: Call, pack: Document) -> Document:
+    """A pack as the API describes it; the certificate is there once it is active."""
+    state = status(call, pack)
+    shown = {name: value for name, value in pack.items() if name not in ("ordered_on", "certificate_id")}
+    shown["status"] = state
+    shown["certificates"] = [_certificate(call, pack)] if state == "active" else []
+    if state == "active":
+        shown["primary_certificate"] = pack["certificate_id"]
+    return shown
+
+
+def _certificate(call: Call, pack: Document) -> Document:
+    ordered = parse_stamp(pack["ordered_on"]) or call.world.clock.now()
+    issued = ordered + timedelta(seconds=VALIDATION_SECONDS)
+    return {
+        "id": pack["certificate_id"],
+        "hosts": pack["hosts"],
+        "status": "active",
+        "issuer": _ISSUERS[pack["certificate_authority"]],
+        "signature": "ECDSAWithSHA256",
+        "bundle_method": "ubiquitous",
+        "zone_id": call.zone["id"],
+        "uploaded_on": stamp(issued),
+        "modified_on": stamp(issued),
+        "expires_on": stamp(issued + timedelta(days=int(pack["validity_days"]))),
+        "priority": 1,
+    }

@@ -1,0 +1,1 @@
+"""Containers: applications, versions, instances, rollouts, image preparations, registries and their credentials."""

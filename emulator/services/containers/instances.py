@@ -1,0 +1,96 @@
+"""Instances of an application.
+
+The control plane does not start any: whatever runs Workers, or a test, says which ones exist (`record`). Rollouts move
+them from version to version; a lower `max_instances` stops the youngest.
+"""
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from emulator.calls import Call
+from emulator.store import Document
+
+from . import errors, rollouts
+from .views import LIVE
+
+KIND = "container_instance"
+STATES = ("provisioning", "running", "failed", "stopping", "stopped", "unhealthy", "inactive", "unknown")
+_GONE = ("stopped", "failed")
+
+
+def scope(app: Document) -> str:
+    """Where everything that belongs to an application is."""
+    return f"{app['account_id']}/containers/{app['id']}"
+
+
+def all_of(call: Call, app: Document) -> list[Document]:
+    """An application's instances, oldest first."""
+    return call.store.select(KIND, scope(app))
+
+
+def find(call: Call, app: Document, instance_id: str) -> Document:
+    """One instance."""
+    found = call.store.get(KIND, scope(app), instance_id)
+    if found is None:
+        raise errors.NO_INSTANCE()
+    return found
+
+
+def record(call: Call, app: Document, report: dict[str, Any]) -> Document:
+    """Note that an instance exists, or has changed."""
+    now = call.world.clock.time()
+    known = call.store.get(KIND, scope(app), report["id"]) if "id" in report else None
+    state = report.get("state", "running")
+    begins = state in LIVE and (known is None or known["state"] not in LIVE)
+    limit = app.get("max_instances")
+    if begins and limit is not None and sum(each["state"] in LIVE for each in all_of(call, app)) >= limit:
+        raise errors.TOO_MANY()
+    base = known or {
+        "id": report.get("id") or secrets.token_hex(32),
+        "started_at": now,
+        "version": app.get("version", 0),
+        "location": "loc01",
+        "region": "ENAM",
+    }
+    return _put(call, app, {**base, **report, "state": state, "updated_at": now})
+
+
+def forget(call: Call, app: Document, instance_id: str) -> None:
+    """Note that an instance is no longer known."""
+    if not call.store.delete(KIND, scope(app), instance_id):
+        raise errors.NO_INSTANCE()
+
+
+def cut(call: Call, app: Document) -> None:
+    """Stop the youngest instances beyond `max_instances`."""
+    live = [each for each in all_of(call, app) if each["state"] in LIVE]
+    for each in live[app["max_instances"] :]:
+        _put(call, app, {**each, "state": "stopped", "updated_at": call.world.clock.time()})
+
+
+def distribute(call: Call, app: Document, rollout: rollouts.Rollout) -> None:
+    """Give instances the versions a rollout has brought them to, the oldest first."""
+    live = [each for each in all_of(call, app) if each["state"] in LIVE]
+    updated = rollouts.updated_of(rollout, len(live))
+    for number, each in enumerate(live):
+        version = rollout["target_version"] if number < updated else rollout["current_version"]
+        if each["version"] != version:
+            _put(call, app, {**each, "version": version, "updated_at": rollout["updated_at"]})
+
+
+def matching(state: str, prefix: str) -> Callable[[Document], bool]:
+    """The filter of the public lists: active, not-active or all; by name, or by id where there is no name."""
+
+    def matches(each: Document) -> bool:
+        if state == "active" and each["state"] not in LIVE:
+            return False
+        if state == "not-active" and each["state"] not in _GONE:
+            return False
+        return str(each.get("name") or each["id"]).startswith(prefix)
+
+    return matches
+
+
+def _put(call: Call, app: Document, instance: Document) -> Document:
+    return call.store.put(KIND, scope(app), instance["id"], instance)

@@ -1,0 +1,253 @@
+"""State and rules of applications.
+
+An application owns its namespace until it is gone, and it is gone only some seconds after it was deleted. What a
+configuration was at each version is kept; `settle` lets time do its work before anything else looks at an application.
+"""
+
+import asyncio
+
+from emulator.calls import Call
+from emulator.clock import uuid_id
+from emulator.store import Document
+
+from . import errors, images, instances, namespaces, pace, rollouts, sizes, views
+from .instances import scope
+from .shapes import MANAGED
+
+KIND, VERSION, ROLLOUT = "container_application", "container_version", "container_rollout"
+_EU, _US = {"EEUR", "WEUR"}, {"ENAM", "WNAM"}
+_PERMITTED = {"eu": _EU, "fedramp": _US, "us": _US}
+_HOT = ("authorized_keys", "wrangler_ssh")
+"""Parts of the configuration that change without a rollout."""
+
+
+def create(call: Call, body: Document) -> tuple[int, Document]:
+    """Make an application; status and document. For a managed one, making the same again finds it."""
+    namespace_id = namespaces.resolve(call, body["durable_objects"]) if "durable_objects" in body else ""
+    owner = _owner(call, namespace_id)
+    if owner is not None:
+        same = owner["policy"] == body["scheduling_policy"] == MANAGED and owner["name"] == body["name"]
+        if same and owner["delete_at"] is None:
+            return 200, owner
+        raise errors.NAMESPACE_TAKEN(name=owner["name"], id=owner["id"])
+    now = call.world.clock.time()
+    app: Document = {
+        "id": namespace_id if body["scheduling_policy"] == MANAGED else uuid_id(),
+        "account_id": call.account_id,
+        "name": body["name"],
+        "policy": body["scheduling_policy"],
+        "namespace_id": namespace_id,
+        "configuration": body.get("configuration", {}),
+        "observability": body.get("observability"),
+        "created_at": now,
+        "updated_at": now,
+        "active_rollout_id": None,
+        "delete_at": None,
+        "rollout_failure": None,
+    }
+    if app["policy"] != MANAGED:
+        app |= _scheduled(call, body)
+        write_version(call, app, 1, app["configuration"])
+    return 201, put(call, app)
+
+
+def _scheduled(call: Call, body: Document) -> Document:
+    """What only a scheduled application has."""
+    if body.get("jobs"):
+        raise errors.NO_JOBS()
+    configuration = checked_configuration(call, body["configuration"])
+    check_observability(body.get("observability"), configuration)
+    check_constraints(body.get("constraints"))
+    check_totals(call, configuration, body["max_instances"])
+    return {
+        "configuration": configuration,
+        "instances": int(body["instances"]),
+        "max_instances": int(body["max_instances"]),
+        "constraints": body.get("constraints"),
+        "affinities": body.get("affinities"),
+        "priorities": body.get("priorities"),
+        "rollout_active_grace_period": int(body.get("rollout_active_grace_period", 0)),
+        "version": 1,
+        "latest_version": 1,
+    }
+
+
+def modify(call: Call, app: Document, body: Document) -> Document:
+    """Change what was sent and keep the rest; a change of the image takes effect on instances by a rollout only."""
+    changed: Document = {**app, "updated_at": call.world.clock.time()}
+    if app["policy"] == MANAGED:
+        changed["configuration"] = {**app["configuration"], **body.get("configuration", {})}
+        changed["observability"] = body.get("observability", app["observability"])
+        return put(call, changed)
+    configuration = app["configuration"]
+    if "configuration" in body:
+        change = checked_configuration(call, body["configuration"], sizes.size_of(configuration))
+        configuration = sizes.merged(configuration, change)
+    if "observability" in body:
+        check_observability(body["observability"], body.get("configuration", {}))
+        configuration = {name: value for name, value in configuration.items() if name != "observability"}
+    check_constraints(body.get("constraints"))
+    for name in ("constraints", "affinities", "observability", "priorities"):
+        changed[name] = body.get(name, app[name])
+    for name in ("instances", "max_instances", "rollout_active_grace_period"):
+        changed[name] = int(body[name]) if name in body else app[name]
+    changed["configuration"] = configuration
+    check_totals(call, configuration, changed["max_instances"], apart_from=app["id"])
+    instances.cut(call, changed)
+    return put(call, changed)
+
+
+def delete(call: Call, app: Document) -> None:
+    """Begin to delete; until it is gone it is still listed and still owns its namespace."""
+    seconds = pace.read(call.store).deletion
+    put(call, {**app, "delete_at": call.world.clock.time() + seconds})
+    _purge_after(call, app["id"], seconds)
+
+
+def _purge_after(call: Call, application_id: str, seconds: float) -> None:
+    """Remove an application whose time has come, in a transaction of its own: a refused request undoes its own."""
+    world, account_id = call.world, call.account_id
+
+    def purge() -> None:
+        app = world.store.get(KIND, account_id, application_id)
+        if app is not None and app["delete_at"] is not None and app["delete_at"] <= world.clock.time():
+            with world.store.transaction():
+                world.store.delete(KIND, account_id, application_id)
+                world.store.delete_scope(scope(app))
+
+    asyncio.get_running_loop().call_later(seconds, purge)
+
+
+def find(call: Call, *, lasting: bool = False) -> Document:
+    """The path's application; one that is being deleted does not count where `lasting` is asked for."""
+    stored = call.store.get(KIND, call.account_id, call.params["application_id"])
+    app = None if stored is None else settle(call, stored)
+    if app is None and stored is not None:
+        _purge_after(call, stored["id"], 0)
+    if app is None or (lasting and app["delete_at"] is not None):
+        raise errors.NO_APPLICATION()
+    return app
+
+
+def all_of(call: Call) -> list[Document]:
+    """The account's applications, oldest first."""
+    settled = [settle(call, app) for app in call.store.select(KIND, call.account_id)]
+    return [app for app in settled if app is not None]
+
+
+def settle(call: Call, app: Document) -> Document | None:
+    """The application after what time alone has done to it; None when it is gone."""
+    now = call.world.clock.time()
+    if app["delete_at"] is not None and app["delete_at"] <= now:
+        call.store.delete(KIND, call.account_id, app["id"])
+        call.store.delete_scope(scope(app))
+        return None
+    if not app["active_rollout_id"]:
+        return app
+    before = call.store.get(ROLLOUT, scope(app), app["active_rollout_id"])
+    after = rollouts.advance(before, now) if before else None
+    return app if after is None or after is before else take_over(call, app, after)
+
+
+def take_over(call: Call, app: Document, rollout: rollouts.Rollout) -> Document:
+    """Write a rollout and let the application and its instances follow it."""
+    call.store.put(ROLLOUT, scope(app), rollout["id"], rollout)
+    instances.distribute(call, app, rollout)
+    if rollouts.is_active(rollout):
+        return app
+    changed = {**app, "active_rollout_id": None, "updated_at": rollout["updated_at"]}
+    if rollout["status"] == rollouts.COMPLETED:
+        hot = {name: value for name, value in rollout["change"].items() if name in _HOT}
+        changed["version"] = rollout["target_version"]
+        changed["configuration"] = {**_cooled(rollout["target_configuration"], app["configuration"]), **hot}
+    elif rollout["status"] == rollouts.REVERTED:
+        changed["configuration"] = _cooled(rollout["current_configuration"], app["configuration"])
+    return put(call, changed)
+
+
+def _cooled(configuration: Document, live: Document) -> Document:
+    """A version's configuration, except for what may have changed without a rollout."""
+    rest = {name: value for name, value in configuration.items() if name not in _HOT}
+    return {**rest, **{name: live[name] for name in _HOT if name in live}}
+
+
+def put(call: Call, app: Document) -> Document:
+    """Write an application."""
+    labels = {"name": app["name"], "namespace": app["namespace_id"]}
+    return call.store.put(KIND, app["account_id"], app["id"], app, labels=labels)
+
+
+def write_version(call: Call, app: Document, version: int, configuration: Document) -> None:
+    """Remember the configuration of a version."""
+    body = {"version": version, "configuration": configuration}
+    call.store.put(VERSION, scope(app), f"{version:09d}", body)
+
+
+def version_of(call: Call, app: Document, version: int) -> Document:
+    """What a version was."""
+    found = call.store.get(VERSION, scope(app), f"{version:09d}")
+    return found or {"version": version, "configuration": app["configuration"]}
+
+
+def active_rollout(call: Call, app: Document) -> rollouts.Rollout | None:
+    """The rollout that is under way."""
+    return call.store.get(ROLLOUT, scope(app), app["active_rollout_id"]) if app["active_rollout_id"] else None
+
+
+def shown(call: Call, app: Document) -> Document:
+    """The application as the API shows it."""
+    rollout = active_rollout(call, app)
+    target: Document = {"version": app.get("version"), "configuration": app["configuration"]}
+    if rollout is not None:
+        target = {"version": rollout["target_version"], "configuration": rollout["target_configuration"]}
+    return views.application(app, instances.all_of(call, app), rollout, target)
+
+
+def _owner(call: Call, namespace_id: str) -> Document | None:
+    """The application a namespace already has."""
+    if not namespace_id:
+        return None
+    for app in call.store.find(KIND, call.account_id, "namespace", namespace_id):
+        if (settled := settle(call, app)) is not None:
+            return settled
+    return None
+
+
+def checked_configuration(call: Call, sent: Document, base: sizes.Size = sizes.LITE) -> Document:
+    """A configuration with its size in one form and an image that exists; `base` is the size it changes."""
+    configuration, problems = sizes.normalise(sent, base)
+    if problems:
+        raise errors.INVALID.about(problems)
+    if sizes.over(sizes.size_of(configuration), sizes.LARGEST):
+        raise errors.BASE_LIMITS()
+    if "image" in configuration:
+        images.check(call, configuration["image"])
+    return configuration
+
+
+def check_observability(top: Document | None, configuration: Document) -> None:
+    """The old place and the new one exclude each other."""
+    if top is not None and configuration.get("observability") is not None:
+        raise errors.INVALID.about({"observability": "cannot be combined with configuration.observability"})
+
+
+def check_constraints(constraints: Document | None) -> None:
+    """Regions must lie in the jurisdiction."""
+    permitted = _PERMITTED.get((constraints or {}).get("jurisdiction", ""))
+    outside = [] if permitted is None else [r for r in (constraints or {}).get("regions", []) if r not in permitted]
+    if outside:
+        raise errors.LOCATION(regions=", ".join(outside))
+
+
+def check_totals(call: Call, configuration: Document, most: int, apart_from: str = "") -> None:
+    """All applications at their largest must fit into the account."""
+    wanted: list[tuple[sizes.Size, int]] = [(sizes.size_of(configuration), most)]
+    others = [app for app in all_of(call) if app["policy"] != MANAGED and app["id"] != apart_from]
+    wanted += [(sizes.size_of(app["configuration"]), app["max_instances"]) for app in others]
+    total = sizes.Size(
+        sum(size.vcpu * count for size, count in wanted),
+        sum(size.memory_mib * count for size, count in wanted),
+        sum(size.disk_mb * count for size, count in wanted),
+    )
+    if sizes.over(total, sizes.TOTAL):
+        raise errors.TOTAL_LIMITS()

@@ -1,0 +1,1 @@
+"""The emulator's own routes below `/_emulator/`: journal, faults, clock, latency, state, reset."""

@@ -1,0 +1,45 @@
+"""What the control routes tell and change."""
+
+from typing import Any
+
+from emulator.registry import load_services
+from emulator.seed import SETUP_KINDS
+from emulator.world import World
+
+from . import errors
+
+_EFFECTS = ("status", "retry_after", "delay_ms", "drop")
+
+
+def add_fault(world: World, rule: dict[str, Any]) -> dict[str, Any]:
+    """Put a fault rule in force."""
+    if not any(effect in rule for effect in _EFFECTS):
+        raise errors.EMPTY_FAULT()
+    return world.faults.add(rule).describe()
+
+
+def clock(world: World) -> dict[str, Any]:
+    """The emulator's time."""
+    return {"now": world.clock.stamp(), "offset_seconds": world.clock.offset}
+
+
+def state(world: World) -> dict[str, Any]:
+    """Counts per kind, and whether anything was deployed at all."""
+    counts = world.store.counts()
+    return {"kinds": counts, "empty": not any(kind not in SETUP_KINDS for kind in counts)}
+
+
+def operations() -> list[dict[str, Any]]:
+    """Every declared operation."""
+    return [
+        {
+            "id": operation.id,
+            "method": operation.method,
+            "path": operation.base + operation.path,
+            "needs": list(operation.needs),
+            "fidelity": operation.fidelity,
+            "note": operation.note,
+        }
+        for service in load_services()
+        for operation in service.operations
+    ]

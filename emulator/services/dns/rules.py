@@ -1,0 +1,124 @@
+"""State of DNS records: create, replace, change, delete, find."""
+
+from typing import Any
+
+from emulator import errors as common
+from emulator.calls import Call
+from emulator.clock import hex_id
+from emulator.store import Document
+
+from . import errors
+from .records import check_neighbours, normalise
+
+_KIND = "dns_record"
+_TEXT_FILTERS = ("name", "content", "comment")
+
+
+def get_record(call: Call) -> Document:
+    """The path's record."""
+    record = call.store.get(_KIND, call.zone["id"], call.params["dns_record_id"])
+    if record is None:
+        raise errors.NO_RECORD()
+    return record
+
+
+def create_record(call: Call, body: Document) -> Document:
+    """Add a record."""
+    now = call.world.clock.stamp()
+    return _write(call, body, {"id": hex_id(), "created_on": now, "modified_on": now})
+
+
+def replace_record(call: Call, body: Document) -> Document:
+    """Set a record anew; what is left out is gone."""
+    former = get_record(call)
+    if body["type"] != former["type"]:
+        raise errors.FROZEN_TYPE()
+    return _write(call, body, _identity(call, former))
+
+
+def change_record(call: Call, body: Document) -> Document:
+    """Change what was sent, keep the rest."""
+    former = get_record(call)
+    if body.get("type", former["type"]) != former["type"]:
+        raise errors.FROZEN_TYPE()
+    return _write(call, {**former, **body}, _identity(call, former))
+
+
+def _identity(call: Call, former: Document) -> Document:
+    return {"id": former["id"], "created_on": former["created_on"], "modified_on": call.world.clock.stamp()}
+
+
+def _write(call: Call, body: Document, identity: Document) -> Document:
+    zone = call.zone
+    settable = normalise(body, zone["name"])
+    label = settable["name"].lower()
+    same_name = call.store.find(_KIND, zone["id"], "name", label)
+    check_neighbours(settable, [other for other in same_name if other["id"] != identity["id"]])
+    record = {
+        "id": identity["id"],
+        **settable,
+        "proxiable": settable["type"] in ("A", "AAAA", "CNAME"),
+        "settings": settable.get("settings", {}),
+        "meta": {},
+        # The official models want a text here for this one type.
+        "comment": settable.get("comment", "" if settable["type"] == "OPENPGPKEY" else None),
+        "tags": settable.get("tags", []),
+        "created_on": identity["created_on"],
+        "modified_on": identity["modified_on"],
+    }
+    return call.store.put(_KIND, zone["id"], record["id"], record, labels={"name": label})
+
+
+def delete_record(call: Call) -> None:
+    """Remove the path's record."""
+    if not call.store.delete(_KIND, call.zone["id"], call.params["dns_record_id"]):
+        raise errors.NO_RECORD()
+
+
+def filtered(call: Call) -> list[Document] | None:
+    """The records the query asks for; None when it asks for all, which is cheaper to read page by page."""
+    tests = [(name, value) for name, value in call.query.items() if _is_filter(name) and value]
+    if not tests and "order" not in call.query and "direction" not in call.query:
+        return None
+    exact = call.query.get("name") or call.query.get("name.exact")
+    match_any = call.choice("match", ("all", "any"), "all") == "any"
+    if exact and not match_any:
+        records = call.store.find(_KIND, call.zone["id"], "name", exact.lower())
+    else:
+        records = call.store.select(_KIND, call.zone["id"])
+    combine = any if match_any else all
+    found = [record for record in records if not tests or combine(_holds(record, *test) for test in tests)]
+    order = call.choice("order", ("type", "name", "content", "ttl", "proxied"), "type")
+    found.sort(key=lambda record: (record[order], record["name"]))
+    if call.choice("direction", ("asc", "desc"), "asc") == "desc":
+        found.reverse()
+    return found
+
+
+def _is_filter(name: str) -> bool:
+    return name in ("type", "proxied", "search") or name.partition(".")[0] in _TEXT_FILTERS
+
+
+def _holds(record: Document, name: str, wanted: str) -> bool:
+    if name == "search":
+        return any(wanted.lower() in str(record[part] or "").lower() for part in _TEXT_FILTERS)
+    if name == "proxied":
+        return bool(record["proxied"]) == (wanted == "true")
+    if name == "type":
+        return bool(record["type"] == wanted)
+    part, _, how = name.partition(".")
+    return _compare(str(record[part] or "").lower(), wanted.lower(), how or "exact", name)
+
+
+def _compare(value: str, wanted: str, how: str, name: str) -> bool:
+    ways: dict[str, Any] = {
+        "exact": value == wanted,
+        "contains": wanted in value,
+        "startswith": value.startswith(wanted),
+        "endswith": value.endswith(wanted),
+        "present": bool(value),
+        "absent": not value,
+    }
+    if how not in ways:
+        raise common.BAD_QUERY(name=name, problem="is not a filter")
+    return bool(ways[how])

@@ -1,0 +1,1 @@
+"""Queues and their consumers; messages are not carried."""

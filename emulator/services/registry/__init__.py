@@ -1,0 +1,1 @@
+"""The image registry: OCI distribution below `/v2`, with minted credentials."""

@@ -1,0 +1,1 @@
+"""Rulesets of accounts and zones and their entry points; kept with versions, not evaluated."""

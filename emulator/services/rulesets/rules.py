@@ -1,0 +1,115 @@
+"""State and rules of rulesets.
+
+Every write makes a new version; rules keep their id and ref while the client sends them. A phase has one entry point:
+kind `zone` in a zone, `root` in an account.
+"""
+
+from emulator.calls import Call
+from emulator.clock import hex_id
+from emulator.store import Document
+
+from . import errors
+
+PHASES = (
+    "ddos_l4", "ddos_l7", "http_config_settings", "http_custom_errors", "http_log_custom_fields", "http_ratelimit",
+    "http_request_cache_settings", "http_request_dynamic_redirect", "http_request_firewall_custom",
+    "http_request_firewall_managed", "http_request_late_transform", "http_request_origin", "http_request_redirect",
+    "http_request_sanitize", "http_request_sbfm", "http_request_transform", "http_response_cache_settings",
+    "http_response_compression", "http_response_firewall_managed", "http_response_headers_transform", "magic_transit",
+    "magic_transit_ids_managed", "magic_transit_managed", "magic_transit_ratelimit",
+)  # fmt: skip
+_KIND = "ruleset"
+
+
+def scope(call: Call) -> str:
+    """The path's account or zone."""
+    return str(call.params.get("zone_id") or call.account_id)
+
+
+def entrypoint_kind(call: Call) -> str:
+    """The kind of the rulesets that are entry points here."""
+    return "zone" if "zone_id" in call.params else "root"
+
+
+def create_ruleset(call: Call, body: Document) -> Document:
+    """Make a ruleset."""
+    kind, entry_kind = body["kind"], entrypoint_kind(call)
+    if kind not in ("custom", entry_kind):
+        raise errors.BAD_KIND(kind=kind)
+    if kind == entry_kind and find_entrypoint(call, body["phase"]) is not None:
+        raise errors.PHASE_TAKEN(kind=kind)
+    return _write(call, body, None)
+
+
+def replace_ruleset(call: Call, body: Document) -> Document:
+    """Write a new version of the path's ruleset."""
+    former = get_ruleset(call)
+    for field in ("kind", "phase"):
+        if body.get(field) not in (None, former[field]):
+            raise errors.FROZEN(field=field)
+    return _write(call, body, former)
+
+
+def put_entrypoint(call: Call, body: Document) -> Document:
+    """Write a new version of the phase's entry point, making it if there is none."""
+    phase = asked_phase(call)
+    former = find_entrypoint(call, phase)
+    return _write(call, {**body, "phase": phase, "kind": entrypoint_kind(call)}, former)
+
+
+def asked_phase(call: Call) -> str:
+    """The path's phase."""
+    phase = call.params["ruleset_phase"]
+    if phase not in PHASES:
+        raise errors.BAD_PHASE(phase=phase)
+    return phase
+
+
+def _write(call: Call, body: Document, former: Document | None) -> Document:
+    now = call.world.clock.stamp()
+    base = former or {
+        "id": hex_id(),
+        "kind": body["kind"],
+        "phase": body["phase"],
+        "name": "default",
+        "description": "",
+    }
+    version = int(former["version"]) + 1 if former else 1
+    ruleset = {
+        **base,
+        "name": body.get("name") or base["name"],
+        "description": body.get("description") or "",
+        "version": str(version),
+        "last_updated": now,
+        "rules": [_rule(rule, version, now) for rule in body.get("rules") or []],
+    }
+    labels = {"entrypoint": ruleset["phase"]} if ruleset["kind"] == entrypoint_kind(call) else {}
+    call.store.put(_KIND, scope(call), ruleset["id"], ruleset, labels=labels)
+    return ruleset
+
+
+def _rule(rule: Document, version: int, now: str) -> Document:
+    rule_id = rule.get("id") or hex_id()
+    given = {name: value for name, value in rule.items() if value is not None}
+    defaults = {"id": rule_id, "ref": given.get("ref") or rule_id, "enabled": True}
+    return {**defaults, **given, "id": rule_id, "version": str(version), "last_updated": now}
+
+
+def find_entrypoint(call: Call, phase: str) -> Document | None:
+    """The entry point of a phase."""
+    found = call.store.find(_KIND, scope(call), "entrypoint", phase)
+    return found[0] if found else None
+
+
+def get_ruleset(call: Call) -> Document:
+    """The path's ruleset."""
+    ruleset = call.store.get(_KIND, scope(call), call.params["ruleset_id"])
+    if ruleset is None:
+        raise errors.NO_RULESET(ruleset=call.params["ruleset_id"])
+    return ruleset
+
+
+def delete_ruleset(call: Call) -> None:
+    """Remove the path's ruleset."""
+    get_ruleset(call)
+    call.store.delete(_KIND, scope(call), call.params["ruleset_id"])

@@ -1,0 +1,1 @@
+"""Upload sessions for static assets of Workers."""

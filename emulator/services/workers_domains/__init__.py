@@ -1,0 +1,1 @@
+"""Custom domains: host names that are a Worker's alone."""

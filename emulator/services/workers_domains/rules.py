@@ -1,0 +1,130 @@
+"""State and rules of custom domains.
+
+A host name has one attachment and one id, whatever Worker it is attached to: attaching it to another Worker changes the
+attachment in place, and a later deletion by the id known from before removes the new attachment.
+"""
+
+import hashlib
+import re
+
+from emulator.calls import Call
+from emulator.services.workers import rules as workers
+from emulator.store import Document
+
+from . import errors
+
+DOMAIN = "worker_domain"
+_HOSTNAME = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]")
+_TAKEN_BY = ("A", "AAAA", "CNAME")
+
+
+def get_domain(call: Call) -> Document:
+    """The path's domain."""
+    domain = call.store.get(DOMAIN, call.account_id, call.params["domain_id"])
+    if domain is None:
+        raise errors.NO_DOMAIN()
+    return domain
+
+
+def attach(call: Call, body: Document, *, other_worker: bool = True, other_records: bool = False) -> Document:
+    """Attach a host name to a Worker; whether another Worker or DNS records may lose it is said by the caller."""
+    hostname, service = body["hostname"].lower(), body["service"]
+    zone = _zone_for(call, hostname, body)
+    if workers.find(call.store, call.account_id, service) is None:
+        raise errors.NO_SCRIPT()
+    former = _former(call, hostname)
+    if former and former["service"] != service and not other_worker:
+        raise errors.IN_USE(hostname=hostname, service=former["service"])
+    if not former and not other_records and _has_records(call, zone, hostname):
+        raise errors.HAS_RECORDS(hostname=hostname)
+    seed = f"{zone['id']}/{hostname}"
+    domain = {
+        "id": hashlib.sha256(seed.encode()).hexdigest()[:40],
+        "hostname": hostname,
+        "service": service,
+        "environment": body.get("environment") or "production",
+        "zone_id": zone["id"],
+        "zone_name": zone["name"],
+        "cert_id": _uuid(seed),
+        "enabled": body.get("enabled") is not False,
+        "previews_enabled": bool(body.get("previews_enabled")),
+    }
+    labels = {"hostname": hostname, "service": service}
+    return call.store.put(DOMAIN, call.account_id, domain["id"], domain, labels=labels)
+
+
+def _former(call: Call, hostname: str) -> Document | None:
+    found = call.store.find(DOMAIN, call.account_id, "hostname", hostname)
+    return found[0] if found else None
+
+
+def _uuid(seed: str) -> str:
+    digest = hashlib.md5(seed.encode(), usedforsecurity=False).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-8{digest[17:20]}-{digest[20:]}"
+
+
+def _zone_for(call: Call, hostname: str, body: Document) -> Document:
+    zones = [zone for _, zone in call.store.find_anywhere("zone", "account", call.account_id)]
+    if _HOSTNAME.fullmatch(hostname):
+        for zone in sorted(zones, key=lambda each: -len(each["name"])):
+            named = body.get("zone_id") in (None, zone["id"]) and body.get("zone_name") in (None, zone["name"])
+            if named and (hostname == zone["name"] or hostname.endswith(f".{zone['name']}")):
+                return zone
+    raise errors.BAD_HOSTNAME(hostname=hostname)
+
+
+def _has_records(call: Call, zone: Document, hostname: str) -> bool:
+    found = call.store.find("dns_record", zone["id"], "name", hostname)
+    return any(record["type"] in _TAKEN_BY for record in found)
+
+
+def detach(call: Call) -> None:
+    """Remove the path's domain."""
+    call.store.delete(DOMAIN, call.account_id, get_domain(call)["id"])
+
+
+def listed(call: Call) -> list[Document]:
+    """Domains that fit the filters."""
+    names = ("hostname", "service", "zone_id", "zone_name", "environment")
+    wanted = {name: call.query[name] for name in names if call.query.get(name)}
+    found = call.store.select(DOMAIN, call.account_id)
+    return [each for each in found if all(each[name] == value for name, value in wanted.items())]
+
+
+def changeset(call: Call, origins: list[Document], *, replace: bool) -> Document:
+    """What giving a Worker these domains would do."""
+    service = workers.get(call)["name"]
+    result: Document = {"added": [], "updated": [], "removed": [], "conflicting": []}
+    for origin in origins:
+        hostname = origin["hostname"].lower()
+        zone, former = _zone_for(call, hostname, origin), _former(call, hostname)
+        if former:
+            result["updated"].append({**former, "modified": former["service"] != service})
+        elif _has_records(call, zone, hostname):
+            result["conflicting"].append({"hostname": hostname, "zone_id": zone["id"], "zone_name": zone["name"]})
+        else:
+            result["added"].append({**origin, "hostname": hostname, "service": service})
+    if replace:
+        names = {origin["hostname"].lower() for origin in origins}
+        own = call.store.find(DOMAIN, call.account_id, "service", service)
+        result["removed"] = [each for each in own if each["hostname"] not in names]
+    return result
+
+
+def replace_domains(call: Call, body: Document) -> list[Document]:
+    """Give the path's Worker these domains, and with `override_scope` no others."""
+    service = workers.get(call)["name"]
+    if body.get("override_scope"):
+        names = {origin["hostname"].lower() for origin in body["origins"]}
+        for each in call.store.find(DOMAIN, call.account_id, "service", service):
+            if each["hostname"] not in names:
+                call.store.delete(DOMAIN, call.account_id, each["id"])
+    return [
+        attach(
+            call,
+            {**origin, "service": service},
+            other_worker=bool(body.get("override_existing_origin")),
+            other_records=bool(body.get("override_existing_dns_record")),
+        )
+        for origin in body["origins"]
+    ]

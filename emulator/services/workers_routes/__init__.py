@@ -1,0 +1,1 @@
+"""Routes: which requests to a zone a Worker answers."""

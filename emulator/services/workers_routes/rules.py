@@ -1,0 +1,69 @@
+"""State and rules of routes: a pattern exists once in its zone, and the script it names must exist."""
+
+from emulator.calls import Call
+from emulator.clock import hex_id
+from emulator.services.workers import rules as workers
+from emulator.store import Document
+
+from . import errors, patterns
+
+ROUTE = "worker_route"
+
+
+def get_route(call: Call) -> Document:
+    """The path's route."""
+    route = call.store.get(ROUTE, call.zone["id"], call.params["route_id"])
+    if route is None:
+        raise errors.NO_ROUTE()
+    return route
+
+
+def put_route(call: Call, zone: Document, route_id: str, body: Document) -> Document:
+    """Create or replace a route; without a script it keeps Workers off its pattern."""
+    pattern, script = body["pattern"], body.get("script")
+    trouble = patterns.problem(pattern, zone["name"])
+    if trouble:
+        raise errors.BAD_PATTERN(pattern=pattern, problem=trouble)
+    if script and workers.find(call.store, call.account_id, script) is None:
+        raise errors.NO_SCRIPT(script=script)
+    if any(other["id"] != route_id for other in call.store.find(ROUTE, zone["id"], "pattern", pattern)):
+        raise errors.PATTERN_TAKEN()
+    route: Document = {"id": route_id or hex_id(), "pattern": pattern}
+    labels = {"pattern": pattern}
+    if script:
+        route["script"] = script
+        labels["script"] = script
+    return call.store.put(ROUTE, zone["id"], route["id"], route, labels=labels)
+
+
+def delete_route(call: Call) -> Document:
+    """Remove the path's route."""
+    route = get_route(call)
+    call.store.delete(ROUTE, call.zone["id"], route["id"])
+    return {"id": route["id"]}
+
+
+def replace_routes(call: Call, wanted: list[Document]) -> list[str]:
+    """Let the path's Worker have exactly these routes, in whatever zones they lie."""
+    name = workers.get(call)["name"]
+    zones = [zone for _, zone in call.store.find_anywhere("zone", "account", call.account_id)]
+    placed = [(_zone_for(each, zones), each["pattern"]) for each in wanted]
+    for zone in zones:
+        keep = {pattern for place, pattern in placed if place["id"] == zone["id"]}
+        for route in call.store.find(ROUTE, zone["id"], "script", name):
+            if route["pattern"] not in keep:
+                call.store.delete(ROUTE, zone["id"], route["id"])
+    for zone, pattern in placed:
+        there = call.store.find(ROUTE, zone["id"], "pattern", pattern)
+        if not there or there[0].get("script") != name:
+            put_route(call, zone, "", {"pattern": pattern, "script": name})
+    return [pattern for _, pattern in placed]
+
+
+def _zone_for(wanted: Document, zones: list[Document]) -> Document:
+    pattern, host = wanted["pattern"], patterns.host_of(wanted["pattern"])
+    for zone in sorted(zones, key=lambda each: -len(each["name"])):
+        named = wanted.get("zone_id") in (None, zone["id"]) and wanted.get("zone_name") in (None, zone["name"])
+        if named and patterns.belongs(host, zone["name"]):
+            return zone
+    raise errors.BAD_PATTERN(pattern=pattern, problem="the account has no zone for it")

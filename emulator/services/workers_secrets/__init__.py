@@ -1,0 +1,1 @@
+"""Secrets of Workers: set, listed and removed one by one; values go in and never come out."""

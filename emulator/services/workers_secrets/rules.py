@@ -1,0 +1,64 @@
+"""A secret is a binding of the live version; changing one makes a version with the same code and deploys it."""
+
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+from emulator.calls import Call
+from emulator.services.workers import bindings, versions
+from emulator.services.workers import rules as workers
+from emulator.store import Document
+
+from . import errors
+
+
+def listed(call: Call) -> list[Document]:
+    """The secrets of the path's Worker, without values."""
+    _, live = workers.serving(call)
+    return [each for each in bindings.public(live["bindings"]) if each["type"] in bindings.SECRETS]
+
+
+def get(call: Call) -> Document:
+    """The path's secret, without its value."""
+    name = _name(call)
+    found = next((each for each in listed(call) if each["name"] == name), None)
+    if found is None:
+        raise errors.NO_SECRET(name=name)
+    return found
+
+
+def _name(call: Call) -> str:
+    name = call.params["secret_name"]
+    return unquote(name, errors="replace") if call.flag("url_encoded") else name
+
+
+def remove(call: Call) -> None:
+    """Remove the path's secret."""
+    change(call, {get(call)["name"]: None})
+
+
+def change(call: Call, secrets: Mapping[str, Document | None]) -> list[Document]:
+    """Set secrets, and remove those that are None; one new version for all of them."""
+    worker, live = workers.serving(call)
+    versions.require_latest_live(worker, secret=True)
+    given = bindings.check([{**each, "name": name} for name, each in secrets.items() if each is not None])
+    for each in given:
+        if each["type"] not in bindings.SECRETS:
+            raise errors.INVALID(problem=f"type must be one of {', '.join(bindings.SECRETS)}")
+    _check_names(live, secrets)
+    former = bindings.Former(None, call.store, "")
+    sealed = bindings.settle(given, former, call.world.vault, keep=(), strict=True)
+    kept = [each for each in live["bindings"] if each["name"] not in secrets]
+    version = versions.copy(call, live, bindings=[*kept, *sealed])
+    version["annotations"] = {"workers/triggered_by": "secret"}
+    versions.upload_and_deploy(call, worker, version)
+    return bindings.public(sealed)
+
+
+def _check_names(live: Document, secrets: Mapping[str, Document | None]) -> None:
+    for binding in live["bindings"]:
+        if binding["name"] in secrets and binding["type"] not in bindings.SECRETS:
+            raise errors.BINDING_TWICE(name=binding["name"])
+    present = {binding["name"] for binding in live["bindings"]}
+    for name, value in secrets.items():
+        if value is None and name not in present:
+            raise errors.NO_SECRET(name=name)

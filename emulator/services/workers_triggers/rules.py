@@ -1,0 +1,122 @@
+"""State of triggers.
+
+An account has a workers.dev subdomain from the start, derived from its id; it can be given up and registered anew.
+Schedules belong to the Worker's document. Tails are handed out and expire; no log is ever sent through them.
+"""
+
+import re
+from datetime import timedelta
+
+from emulator.calls import Call
+from emulator.clock import hex_id, stamp
+from emulator.services.workers import rules as workers
+from emulator.store import Document, Store
+
+from . import errors
+
+_ACCOUNT = "worker_account"
+_HOURS = 6
+_FIELD = r"(\*|[0-9A-Za-z]+)(-[0-9A-Za-z]+)?(/[0-9]+)?[LW]?(#[0-9])?"
+_CRON = re.compile(rf"{_FIELD}(,{_FIELD})*")
+
+
+def subdomain(store: Store, account: str) -> str | None:
+    """The account's name below workers.dev."""
+    stored = store.get(_ACCOUNT, account, "subdomain")
+    name: str | None = f"emulated-{account[:8]}" if stored is None else stored["subdomain"]
+    return name
+
+
+def register(call: Call, name: str) -> None:
+    """Give the account a name below workers.dev."""
+    current = subdomain(call.store, call.account_id)
+    if current is not None and current != name:
+        raise errors.SUBDOMAIN_EXISTS()
+    if current is None and taken(call, name):
+        raise errors.SUBDOMAIN_TAKEN(name=name)
+    body = {"subdomain": name}
+    call.store.put(_ACCOUNT, call.account_id, "subdomain", body, labels={"subdomain": name})
+
+
+def taken(call: Call, name: str) -> bool:
+    """Whether an account has the name."""
+    accounts = [document["id"] for document in call.store.select("account", "")]
+    return any(subdomain(call.store, account) == name for account in accounts)
+
+
+def give_up(call: Call) -> None:
+    """Take the account's name away."""
+    if subdomain(call.store, call.account_id) is None:
+        raise errors.NO_SUBDOMAIN()
+    call.store.put(_ACCOUNT, call.account_id, "subdomain", {"subdomain": None})
+
+
+def settings(call: Call) -> Document:
+    """The account's settings for Workers."""
+    return call.store.get(_ACCOUNT, call.account_id, "settings") or {
+        "default_usage_model": "standard",
+        "green_compute": False,
+    }
+
+
+def change_settings(call: Call, body: Document) -> Document:
+    """Change what was sent."""
+    changed = {**settings(call), **{name: value for name, value in body.items() if value is not None}}
+    return call.store.put(_ACCOUNT, call.account_id, "settings", changed)
+
+
+def set_subdomain(call: Call, body: Document) -> Document:
+    """Let the path's Worker answer on workers.dev, or not; previews follow unless said."""
+    worker = workers.get(call)
+    if body["enabled"] and subdomain(call.store, call.account_id) is None:
+        raise errors.NEEDS_SUBDOMAIN()
+    previews = body.get("previews_enabled")
+    worker["subdomain"] = {
+        "enabled": body["enabled"],
+        "previews_enabled": body["enabled"] if previews is None else previews,
+    }
+    workers.put(call, worker, touch=False)
+    shown: Document = worker["subdomain"]
+    return shown
+
+
+def set_schedules(call: Call, crons: list[str]) -> list[Document]:
+    """Replace the schedules of the path's Worker; one that stays keeps its date."""
+    worker = workers.get(call)
+    now = call.world.clock.stamp()
+    former = {each["cron"]: each for each in worker["schedules"]}
+    for cron in crons:
+        if len(cron.split()) != 5 or not all(_CRON.fullmatch(each) for each in cron.split()):
+            raise errors.BAD_CRON(cron=cron)
+    schedules = [
+        {"cron": cron, "created_on": former.get(cron, {}).get("created_on", now), "modified_on": now}
+        for cron in dict.fromkeys(crons)
+    ]
+    worker["schedules"] = schedules
+    workers.put(call, worker, touch=False)
+    return schedules
+
+
+def open_tail(call: Call) -> Document:
+    """Begin a tail of the path's Worker."""
+    worker = workers.get_script(call)
+    tail_id = hex_id()
+    expires = stamp(call.world.clock.now() + timedelta(hours=_HOURS))
+    origin = call.world.base_url.removesuffix("/client/v4").replace("http://", "ws://")
+    tail = {"id": tail_id, "url": f"{origin}/tail/{tail_id}", "expires_at": expires}
+    return call.store.put(workers.TAIL, workers.scope(call, worker), tail_id, tail)
+
+
+def get_tail(call: Call) -> Document:
+    """The tail of the path's Worker that was begun last and has not expired."""
+    now = call.world.clock.stamp()
+    found = call.store.select(workers.TAIL, workers.scope(call, workers.get(call)), descending=True, limit=1)
+    if not found or found[0]["expires_at"] <= now:
+        raise errors.NO_TAIL()
+    return found[0]
+
+
+def close_tail(call: Call) -> None:
+    """End a tail."""
+    if not call.store.delete(workers.TAIL, workers.scope(call, workers.get(call)), call.params["tail_id"]):
+        raise errors.NO_TAIL()

@@ -1,0 +1,1 @@
+"""Versions of Workers, and deployments that send traffic to them."""

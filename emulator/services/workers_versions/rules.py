@@ -1,0 +1,152 @@
+"""Rules of versions and deployments.
+
+A version uploaded here changes nothing until it is deployed, and may not bring a migration. A deployment has one or two
+versions whose shares make 100; it cannot go back behind a change of Durable Object classes, nor, unless forced, to
+secrets that have changed since.
+"""
+
+from collections.abc import Iterable
+
+from emulator.calls import Call
+from emulator.services.durable_objects import rules as durable_objects
+from emulator.services.durable_objects.exports import durable_objects as durable_exports
+from emulator.services.workers import bindings, versions, views
+from emulator.services.workers import rules as workers
+from emulator.services.workers.upload import Upload
+from emulator.services.workers.versions import Options, Traffic
+from emulator.store import Document
+
+from . import errors
+
+
+def upload(call: Call, worker: Document, given: Upload, *, strict: bool) -> Document:
+    """Add a version without deploying it."""
+    if given.metadata.get("migrations"):
+        raise errors.MIGRATION()
+    version = versions.draft(call, worker, given, Options(strict=strict))
+    _check(call, worker, version)
+    return versions.add(call, worker, version)
+
+
+def _check(call: Call, worker: Document, version: Document) -> None:
+    """What can be told before the deployment: classes in the code, exports in order, namespaces for the bindings."""
+    lifecycle = versions.lifecycle(worker, version)
+    _, planned = durable_objects.plan(call.store, call.account_id, lifecycle)
+    version["exports_reconciliation"] = planned.reconciliation
+    declared = durable_exports(version["exports"] or {})
+    for binding in version["bindings"]:
+        name = binding.get("class_name")
+        if binding["type"] != "durable_object_namespace" or name is None:
+            continue
+        script = binding.get("script_name") or worker["name"]
+        if durable_objects.namespace_of(call.store, call.account_id, script, name) is None:
+            own = script == worker["name"] and name in declared
+            raise (errors.BINDING_NEEDS_EXPORT if own else errors.NO_CLASS)(name=name)
+
+
+def get_version(call: Call, worker: Document) -> Document:
+    """The path's version."""
+    version = workers.version(call, worker, call.params["version_id"])
+    if version is None:
+        raise errors.NO_VERSION()
+    return version
+
+
+def version_view(version: Document) -> Document:
+    """A version as lists show it."""
+    return {
+        "id": version["id"],
+        "number": version["number"],
+        "metadata": {
+            "created_on": version["created_on"],
+            "modified_on": version["modified_on"],
+            "source": version["source"],
+            "author_id": version["author_id"],
+            "author_email": version["author_email"],
+            "hasPreview": version["main_module"] is not None,
+        },
+        "annotations": {"workers/triggered_by": "upload", **version["annotations"]},
+    }
+
+
+def full_view(version: Document) -> Document:
+    """A version with what it runs on."""
+    named = [{"name": name, "handlers": []} for name in version["exported"]["names"] if name != "default"]
+    runtime = {
+        "compatibility_date": version.get("compatibility_date"),
+        "compatibility_flags": version["compatibility_flags"],
+        "usage_model": version["usage_model"],
+        "limits": version.get("limits"),
+        "migration_tag": version["migration_tag"],
+        "exports": views.exports(version["exports"]),
+        "containers": version.get("containers"),
+    }
+    return {
+        **version_view(version),
+        "resources": {
+            "bindings": bindings.public(version["bindings"]),
+            "script": {
+                "etag": version["etag"],
+                "handlers": version["handlers"],
+                "named_handlers": named,
+                "last_deployed_from": version["source"],
+            },
+            "script_runtime": views.present(runtime),
+        },
+        "startup_time_ms": version["startup_time_ms"],
+    }
+
+
+def deploy(call: Call, worker: Document, body: Document, *, force: bool) -> Document:
+    """Send traffic to versions."""
+    shares = _shares(call, worker, body["versions"])
+    live = workers.live_version(call.store, call.account_id, worker)
+    for version, _ in shares:
+        if version["applied"] and version["number"] < worker["lifecycle_number"]:
+            raise errors.LIFECYCLE_BETWEEN(version=version["id"])
+        if live and not force and version["number"] < live["number"] and _secrets(version) != _secrets(live):
+            raise errors.SECRETS_CHANGED()
+    if len(shares) > 1 and any(version["exports"] != shares[0][0]["exports"] for version, _ in shares):
+        raise errors.VERSION_EXPORTS()
+    annotations = {name: value for name, value in (body.get("annotations") or {}).items() if value is not None}
+    return versions.deploy(call, worker, Traffic(sorted(shares, key=lambda each: -each[1]), annotations))
+
+
+def _secrets(version: Document) -> set[tuple[str, str]]:
+    """Sealed values: they are copied from version to version and differ as soon as a secret is set again."""
+    return {(each["name"], each["sealed"]) for each in version["bindings"] if "sealed" in each}
+
+
+def _shares(call: Call, worker: Document, given: Iterable[Document]) -> list[tuple[Document, float]]:
+    shares = []
+    for each in given:
+        version = workers.version(call, worker, each["version_id"])
+        if version is None:
+            raise errors.NO_VERSION()
+        shares.append((version, each["percentage"]))
+    if len({version["id"] for version, _ in shares}) != len(shares):
+        raise errors.BAD_SHARES(problem="A version can be named only once in a deployment")
+    if sum(share for _, share in shares) != 100:
+        raise errors.BAD_SHARES(problem="The percentages of a deployment must add up to 100")
+    return shares
+
+
+def deployments(call: Call, worker: Document) -> list[Document]:
+    """All deployments, the one that serves first."""
+    return call.store.select(workers.DEPLOYMENT, workers.scope(call, worker), descending=True)
+
+
+def get_deployment(call: Call, worker: Document) -> Document:
+    """The path's deployment."""
+    found = call.store.get(workers.DEPLOYMENT, workers.scope(call, worker), call.params["deployment_id"])
+    if found is None:
+        raise errors.NO_DEPLOYMENT()
+    return found
+
+
+def delete_deployment(call: Call, worker: Document) -> None:
+    """Remove a deployment from the history."""
+    deployment = get_deployment(call, worker)
+    if worker["live"] and worker["live"]["deployment_id"] == deployment["id"]:
+        raise errors.LIVE_DEPLOYMENT()
+    call.store.delete(workers.DEPLOYMENT, workers.scope(call, worker), deployment["id"])

@@ -1,0 +1,1 @@
+"""Zones: domains of an account; everything inside one goes with it."""

@@ -1,0 +1,70 @@
+"""State and rules of zones.
+
+A zone of a reserved test domain (`*.example`, `*.test`) is active at once; others wait for name servers that never
+change. Deleting a zone deletes everything in it.
+"""
+
+import re
+from typing import Any
+
+from emulator.calls import Call
+from emulator.clock import hex_id
+from emulator.identity import account_resources, zone_resources
+from emulator.seed import new_zone, put_zone
+from emulator.store import Document
+
+from . import errors
+
+_NAME = re.compile(r"(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]")
+_TEST_DOMAINS = (".example", ".test", ".invalid", ".localhost")
+
+
+def visible_zones(call: Call) -> list[Document]:
+    """The zones the token may read."""
+    name = call.query.get("name")
+    zones = call.store.find("zone", "", "name", name) if name else call.store.select("zone", "")
+    return [zone for zone in zones if _readable(call, zone) and _matches(call, zone)]
+
+
+def _readable(call: Call, zone: Document) -> bool:
+    return call.identity.allows(("Zone Read",), zone_resources(zone["id"], zone["account"]["id"]))
+
+
+def _matches(call: Call, zone: Document) -> bool:
+    wanted = {
+        "status": zone["status"],
+        "type": zone["type"],
+        "account.id": zone["account"]["id"],
+        "account.name": zone["account"]["name"],
+    }
+    return all(call.query.get(name) in (None, "", value) for name, value in wanted.items())
+
+
+def create_zone(call: Call, body: Document) -> Document:
+    """Add a zone to an account the token may create zones in."""
+    name, account_id = body["name"].lower(), body["account"].get("id", "")
+    account = call.store.get("account", "", account_id)
+    if account is None or not call.identity.allows(("Zone Write",), account_resources(account_id)):
+        raise errors.NO_ACCOUNT()
+    if not _NAME.fullmatch(name):
+        raise errors.BAD_ZONE_NAME(name=name)
+    if call.store.find("zone", "", "name", name):
+        raise errors.ZONE_EXISTS(name=name)
+    status = "active" if name.endswith(_TEST_DOMAINS) else "pending"
+    zone = new_zone(hex_id(), name, account, call.world.clock.stamp(), status=status)
+    zone["type"] = body.get("type") or "full"
+    put_zone(call.store, zone)
+    return zone
+
+
+def change_zone(call: Call, changes: dict[str, Any]) -> Document:
+    """Apply what was sent."""
+    zone = {**call.zone, **changes, "modified_on": call.world.clock.stamp()}
+    put_zone(call.store, zone)
+    return zone
+
+
+def delete_zone(call: Call) -> None:
+    """Remove the zone and all that is in it."""
+    call.store.delete_scope(call.zone["id"])
+    call.store.delete("zone", "", call.zone["id"])

@@ -1,0 +1,81 @@
+"""The emulator inside a test process.
+
+`running()` serves a world on a thread of this process, on a free port, and stops it at the end; the handle has the
+address, a token that may do everything, and `reset()`. Suits a pytest fixture of session scope.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .app import App
+from .registry import load_services
+from .server import base_url, listen, make_server, run
+from .settings import Account, RootToken, Settings, root_token
+from .world import World
+
+TOKEN = "emulator_test_token_0123456789_0123456789"  # noqa: S105 - accepted by test instances only
+
+
+@dataclass
+class Running:
+    """A served emulator."""
+
+    world: World
+    url: str
+    token: str
+    loop: asyncio.AbstractEventLoop = field(repr=False)
+
+    @property
+    def account_id(self) -> str:
+        """The first account."""
+        return self.world.settings.accounts[0].id
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port: where the control routes are."""
+        return self.url.removesuffix("/client/v4")
+
+    def reset(self) -> None:
+        """Clear the state, on the thread that owns it."""
+
+        async def clear() -> None:
+            self.world.reset()
+
+        asyncio.run_coroutine_threadsafe(clear(), self.loop).result(10)
+
+
+@contextmanager
+def running(
+    folder: Path, *, accounts: tuple[Account, ...] = (Account(),), tokens: tuple[RootToken, ...] = ()
+) -> Iterator[Running]:
+    """Serve an emulator on a thread while the block runs."""
+    world = World(Settings(accounts=accounts, tokens=(root_token(TOKEN), *tokens)), folder)
+    listener = listen(0)
+    world.base_url = base_url(listener)
+    app = App(world, load_services())
+    server = make_server(app)
+    ready = threading.Event()
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def main() -> None:
+        loops.append(asyncio.get_running_loop())
+        ready.set()
+        await run(app, server, listener)
+
+    def target() -> None:
+        with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+            runner.run(main())
+
+    thread = threading.Thread(target=target, name="emulator", daemon=True)
+    thread.start()
+    ready.wait(10)
+    try:
+        yield Running(world, world.base_url, TOKEN, loops[0])
+    finally:
+        server.stop()
+        thread.join(10)
+        world.close()

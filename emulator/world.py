@@ -1,0 +1,56 @@
+"""Everything one emulator holds, in one object.
+
+Handlers reach it as `call.world`: state, blobs, vault, clock, tokens, journal, faults. Seeding writes the configured
+accounts and zones into a new state; a reset clears all and seeds again.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from .blobs import Blobs
+from .clock import Clock
+from .faults import Faults
+from .identity import Identities
+from .journal import Journal
+from .seed import seed
+from .settings import Settings
+from .store import Store
+from .vault import Vault
+
+
+class World:
+    """The emulated Cloudflare."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.store = Store(folder)
+        self.blobs = Blobs(folder / "blobs")
+        self.vault = Vault(folder / "key")
+        self.clock = Clock(self.store)
+        self.journal = Journal()
+        self.faults = Faults()
+        self.identities = Identities(settings, self.store)
+        self.latency_ms = 0.0
+        self.base_url = ""  # known once the server listens
+        self.resetters: list[Callable[[], None]] = []  # what services that hold more than documents do on a reset
+        with self.store.transaction():
+            seed(self.store, self.clock, settings)
+
+    def reset(self) -> None:
+        """Back to the state of the first start."""
+        with self.store.transaction():
+            self.store.clear()
+            self.clock.restart()
+            seed(self.store, self.clock, self.settings)
+        self.blobs.clear()
+        self.journal.clear()
+        self.faults.clear()
+        self.identities.forget()
+        self.latency_ms = 0.0
+        for forget in self.resetters:
+            forget()
+
+    def close(self) -> None:
+        """Let go of the state folder."""
+        self.store.close()

@@ -1,0 +1,227 @@
+"""Drives every declared operation with good and bad requests.
+
+`python -m tests.emulator.fuzz --requests 100000` starts an emulator of its own, sends the requests and says what went
+wrong: an answer of 500 or more, no answer in time, a broken envelope, an answer the official description does not
+allow, an inconsistent state afterwards. Operations come from the registry, so new ones are driven without being told.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from emulator.registry import API, Operation, load_services
+from emulator.testing import Running, running
+from tests.emulator import official
+from tests.emulator.generate import Generator, Pool
+
+_TIMEOUT = 20
+_MOST_FAILURES = 10
+
+
+@dataclass
+class Report:
+    """What came of it."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    good: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+
+class Fuzz:
+    """One run."""
+
+    def __init__(self, emulator: Running, seed: int) -> None:
+        self.emulator = emulator
+        self.rng = random.Random(seed)  # noqa: S311 - repeatable, not secret
+        zone_id = emulator.world.store.find("zone", "", "name", "sandbox.example")[0]["id"]
+        self.pool = Pool(self.rng, emulator.account_id, zone_id)
+        self.generator = Generator(self.rng, self.pool)
+        self.operations = [
+            operation
+            for service in load_services()
+            for operation in service.operations
+            # Without its zone the rest of the run would only see 404.
+            if operation.base == API and operation.id != "zones.delete_zone"
+        ]
+        self.reads = {operation.path: operation for operation in self.operations if operation.method == "GET"}
+        self.children = {
+            operation.path.rpartition("/")[0]: operation.path.rpartition("/")[2][1:-1]
+            for operation in self.operations
+            if operation.path.endswith("}")
+        }
+        self.report = Report()
+        self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=_TIMEOUT)
+
+    def run(self, requests: int) -> Report:
+        """Send the requests, then look at the state."""
+        while self.report.statuses.total() < requests:
+            operation = self.rng.choice(self.operations)
+            if operation.method == "DELETE" and self.rng.random() < 0.7:
+                continue  # else most requests would meet an empty account
+            self._step(operation)
+            if len(self.report.failures) >= _MOST_FAILURES:
+                return self.report
+        self._look_at_state()
+        self.http.close()
+        return self.report
+
+    def _step(self, operation: Operation) -> None:
+        path = ""
+        for segment in operation.path.strip("/").split("/"):
+            value = segment
+            if segment.startswith("{"):
+                value = _quoted(self.pool.parameter(segment[1:-1], path))
+            path += f"/{value}"
+        body = self._read_back(operation, path) or self.generator.body(operation.method, operation.path)
+        headers = {"content-type": "application/json"} if body is not None else {}
+        if self.rng.random() < 0.05:
+            headers["cf-r2-jurisdiction"] = self.rng.choice(("eu", "default", "nonsense", ""))
+        if "r2/buckets" in path and operation.method == "PATCH":
+            headers["cf-r2-storage-class"] = self.rng.choice(("Standard", "InfrequentAccess", "x"))
+        if body is not None and self.rng.random() < 0.05:
+            headers["content-type"] = self.rng.choice(("multipart/form-data; boundary=x", "text/plain", "multipart/"))
+        self.send(operation, path, body, headers, self.generator.query())
+
+    def _read_back(self, operation: Operation, path: str) -> bytes | None:
+        """Sometimes an update sends what a read gave, changed or not."""
+        read = self.reads.get(operation.path)
+        if operation.method not in ("PUT", "PATCH") or read is None or self.rng.random() > 0.4:
+            return None
+        response = self.send(read, path)
+        if response is None or response.status_code != 200 or "json" not in response.headers["content-type"]:
+            return None
+        return json.dumps(self.generator.maybe_damaged(response.json().get("result"))).encode()
+
+    def send(
+        self,
+        operation: Operation,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        query: dict[str, str] | None = None,
+    ) -> httpx.Response | None:
+        """One request; what is wrong with its answer goes into the report."""
+        try:
+            response = self.http.request(
+                operation.method, self.emulator.url + path, content=body, headers=headers, params=query
+            )
+        except httpx.TransportError as error:
+            self._fail(operation, path, body, f"no answer: {error!r}")
+            return None
+        self.report.statuses[response.status_code] += 1
+        complaint = _complaint(operation, response)
+        if complaint:
+            self._fail(operation, path, body, complaint)
+        elif response.status_code < 300:
+            self.report.good[operation.id] += 1
+            if "json" in response.headers.get("content-type", ""):
+                self._learn(operation, path, response.json().get("result"))
+        return response
+
+    def _learn(self, operation: Operation, path: str, result: Any) -> None:
+        last = operation.path.rpartition("/")[2]
+        self.pool.learn(result, last)
+        if not last.startswith("{"):
+            keys = _keys(result if isinstance(result, list | dict) else [])
+            self.pool.learn_keys(path, keys, self.children.get(operation.path, ""))
+            self.pool.learn_keys(path.rpartition("/")[0], keys)  # what `…/order` made is below `…`
+
+    def _fail(self, operation: Operation, path: str, body: bytes | None, complaint: str) -> None:
+        self.report.failures.append(f"{operation.id} {operation.method} {path}\n  body: {body!r:.600}\n  {complaint}")
+
+    def _look_at_state(self) -> None:
+        """Every list works, and everything listed can be read."""
+        for complaint in self.emulator.world.store.complaints():
+            self.report.failures.append(f"state: {complaint}")
+        reads = self.reads
+        for template, operation in reads.items():
+            parameters = set(_parameters(template))
+            if not parameters <= {"account_id", "zone_id"}:
+                continue
+            path = template.replace("{account_id}", self.pool.account_id).replace("{zone_id}", self.pool.zone_id)
+            response = self.send(operation, path)
+            one = next((other for other in reads if _is_child(template, other)), None)
+            if one is None or response is None or response.status_code != 200:
+                continue
+            for key in _keys(response.json()["result"]):
+                found = self.send(reads[one], f"{path}/{quote(key, safe='')}")
+                if found is not None and found.status_code != 200:
+                    self._fail(reads[one], f"{path}/{key}", None, f"listed, but answers {found.status_code}")
+
+
+def _quoted(value: str) -> str:
+    # A client would resolve dots before the emulator sees them.
+    return quote(value, safe="").replace(".", "%2E") or "%20"
+
+
+def _parameters(template: str) -> list[str]:
+    return [segment[1:-1] for segment in template.split("/") if segment.startswith("{")]
+
+
+def _is_child(template: str, other: str) -> bool:
+    rest = other.removeprefix(template + "/")
+    return rest != other and rest.startswith("{") and "/" not in rest
+
+
+def _keys(result: Any) -> list[str]:
+    names = ("id", "queue_id", "consumer_id", "domain", "name")
+    if isinstance(result, list):
+        entries = result
+    elif any(name in result for name in names):
+        entries = [result]
+    else:
+        entries = next((value for value in result.values() if isinstance(value, list)), [])
+    found = [
+        next((entry[name] for name in names if name in entry), None) for entry in entries if isinstance(entry, dict)
+    ]
+    return [key for key in found if isinstance(key, str)]
+
+
+def _complaint(operation: Operation, response: httpx.Response) -> str:
+    if response.status_code >= 500:
+        return f"{response.status_code}: {response.text[:300]}"
+    if response.status_code < 300:
+        return official.complaint(operation.method, operation.path, response)
+    try:
+        envelope = response.json()
+        well_formed = envelope["success"] is False and all({"code", "message"} <= set(e) for e in envelope["errors"])
+    except (ValueError, TypeError, KeyError):
+        well_formed = False
+    return "" if well_formed else f"broken envelope: {response.status_code} {response.text[:300]}"
+
+
+def main() -> int:
+    """Run as a program."""
+    parser = argparse.ArgumentParser(prog="python -m tests.emulator.fuzz", description=__doc__)
+    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
+    options = parser.parse_args()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as emulator:
+        fuzz = Fuzz(emulator, options.seed)
+        report = fuzz.run(options.requests)
+    seconds = time.monotonic() - started
+    never = sorted({operation.id for operation in fuzz.operations} - set(report.good))
+    lines = [
+        f"seed {options.seed}: {report.statuses.total()} requests in {seconds:.0f} s",
+        f"statuses: {dict(sorted(report.statuses.items()))}",
+        f"operations: {len(fuzz.operations)}, never successful: {', '.join(never) or 'none'}",
+        f"failures: {len(report.failures)}",
+        *report.failures,
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
