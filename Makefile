@@ -3,6 +3,7 @@
 .PHONY: help setup up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
+export EMULATOR_PORT
 TOOLS := @PYTHON="$(PYTHON)" sh tools/python -m tools
 RUN := .venv/bin/python -m
 # Two workers per core: engine tests wait for other processes most of the time.

@@ -1,21 +1,31 @@
 """A checkout of its own, as a newcomer has it, for tests of the make targets and the documentation."""
 
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
+
+import httpx
 
 from tools.paths import ROOT
 
 
 class Checkout:
-    """A copy of the tracked files that shares this checkout's packages and tools, with a home that must stay empty."""
+    """A copy of the files that shares this checkout's packages and tools, with a home that must stay empty."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "checkout"
         self.home = folder / "home"
         self.home.mkdir()
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         for name in filter(None, listed.split("\0")):
             if (ROOT / name).is_file():
                 (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +38,17 @@ class Checkout:
     def env(self) -> dict[str, str]:
         strangers = {"PULUMI_ACCESS_TOKEN": "of another login", "PULUMI_BACKEND_URL": "https://elsewhere.example"}
         strangers |= {"CLOUDFLARE_API_TOKEN": "of a real account", "PULUMI_STACK": "production"}
-        return os.environ | {"HOME": str(self.home)} | strangers
+        # Any free port: several checkouts are up at once when tests run in parallel.
+        return os.environ | {"HOME": str(self.home), "EMULATOR_PORT": "0"} | strangers
+
+    def emulator(self, path: str, body: object = None) -> Any:
+        """Ask the checkout's emulator, which `make up` has started."""
+        base = json.loads((self.folder / ".local" / "emulator.json").read_text())["base_url"]
+        token = (self.folder / ".local" / "emulator" / "token").read_text()
+        headers = {"Authorization": f"Bearer {token}"}
+        address = base.removesuffix("/client/v4") + path
+        done = httpx.post(address, json=body, headers=headers) if body else httpx.get(address, headers=headers)
+        return done.raise_for_status().json()["result"]
 
     def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         argv = ["make", *arguments]

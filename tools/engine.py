@@ -49,8 +49,8 @@ class Engine:
                 continue  # the engine got it too; it saves its state and then ends
 
 
-def isolated(toolchain: Toolchain, folder: Path) -> Engine:
-    """Make an engine whose whole world is below `folder`."""
+def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | None = None) -> Engine:
+    """Make an engine whose whole world is below `folder`; `extra` are further variables its runs see."""
     home, backend, docker = (folder / name for name in ("pulumi-home", "state", "docker"))
     for path in (home, backend, docker):
         path.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def isolated(toolchain: Toolchain, folder: Path) -> Engine:
         "PULUMI_HOME": str(home),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
-    return Engine(toolchain.engine / "pulumi", inherited | settings)
+    return Engine(toolchain.engine / "pulumi", inherited | settings | dict(extra or {}))
 
 
 def _link_plugin(home: Path, program: Path, version: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import yaml
 
-from tools import cache, engine, install
+from tools import cache, emulated, engine, install
 from tools.engine import Engine
 from tools.errors import SetupError
 from tools.paths import LOCAL, ROOT
@@ -24,38 +24,44 @@ _SETTINGS: Final = _PROJECT_COPY / f"Pulumi.{STACK}.yaml"
 
 def up() -> int:
     """Deploy the stack and show what exists now and what to try next."""
-    pulumi = engine.isolated(install.ensure(), LOCAL)
+    tools = install.ensure()
     with cache.locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
+        cloudflare = emulated.start()
+        pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
         code = pulumi.show("up", "--yes", "--skip-preview", "--suppress-outputs", *_selection(), cwd=ROOT)
         if code:
             remedy = "Mend what it names and run `make up` again; what was deployed is kept"
             raise SetupError("the local stack was not deployed", "the engine's reason is above", remedy)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
-    print(_report(outputs))
+    print(_report({"emulator": cloudflare.base_url, **outputs}))
     return 0
 
 
 def down() -> int:
     """Destroy the stack and remove its state; doing it twice is fine."""
-    if not _SETTINGS.exists():
-        print("Nothing to take down: the local stack is not up.")
-        return 0
-    pulumi = engine.isolated(install.ensure(), LOCAL)
+    tools = install.ensure()
     with cache.locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
+        if not _SETTINGS.exists():
+            emulated.stop()
+            print("Nothing to take down: the local stack is not up.")
+            return 0
+        pulumi = engine.isolated(tools, LOCAL, extra=emulated.start().env)
         _prepare(pulumi)
         if pulumi.show("destroy", "--yes", "--skip-preview", *_selection(), cwd=ROOT):
             remedy = "Mend what it names and run `make down` again"
             raise SetupError("the local stack was not destroyed", "the engine's reason is above", remedy)
         _checked(pulumi, "stack", "rm", "--yes", "--preserve-config", "--stack", STACK)
         shutil.rmtree(_PROJECT_COPY)
+        emulated.stop()
     print("The local stack is gone.")
     return 0
 
 
 def print_environment() -> int:
     """Print what `pulumi` needs to work on the local stack by hand, as shell commands."""
-    pulumi = engine.isolated(install.ensure(), LOCAL)
+    cloudflare = emulated.running()
+    pulumi = engine.isolated(install.ensure(), LOCAL, extra=cloudflare.env if cloudflare else None)
     extra = {"PULUMI_OPTION_CONFIG_FILE": str(_SETTINGS), "PULUMI_STACK": STACK}
     changed = {key: value for key, value in pulumi.env.items() if os.environ.get(key) != value}
     for key, value in sorted((changed | extra).items()):

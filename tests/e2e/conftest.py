@@ -10,4 +10,5 @@ from tests.checkout import Checkout
 def checkout(tmp_path: Path) -> Iterator[Checkout]:
     made = Checkout(tmp_path)
     yield made
+    made.make("down")
     assert list(made.home.iterdir()) == [], "a run left something in the user's home"

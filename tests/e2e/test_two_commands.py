@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 import yaml
 
@@ -67,6 +69,37 @@ def test_a_run_that_was_killed_is_mended_by_the_next(checkout: Checkout):
 
     main.write_text(program)
     assert "+ 2 created" in checkout.succeed("up")
+
+
+def test_the_emulator_keeps_its_account_and_comes_back_when_killed(checkout: Checkout):
+    assert "  emulator                http://127.0.0.1:" in checkout.succeed("up")
+    account = checkout.emulator("/client/v4/accounts")[0]["id"]
+    checkout.emulator(f"/client/v4/accounts/{account}/r2/buckets", {"name": "left-behind"})
+    os.kill(json.loads((checkout.folder / ".local" / "emulator.json").read_text())["pid"], signal.SIGKILL)
+    checkout.succeed("up")
+    assert checkout.emulator(f"/client/v4/accounts/{account}/r2/buckets")["buckets"][0]["name"] == "left-behind"
+    down = checkout.succeed("down")
+    assert "The emulated account still holds 1 r2_bucket; it is kept in .local/emulator.\n" in down
+
+
+def test_down_stops_the_emulator_and_forgets_an_empty_account(checkout: Checkout):
+    checkout.succeed("up")
+    address = json.loads((checkout.folder / ".local" / "emulator.json").read_text())["base_url"]
+    checkout.succeed("down")
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(address)
+    assert not (checkout.folder / ".local" / "emulator").exists()
+
+
+def test_a_port_in_use_is_one_clear_sentence(checkout: Checkout):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = checkout.make("up", f"EMULATOR_PORT={port}")
+    assert done.returncode != 0
+    assert (
+        f"error: cannot start the emulator: Port {port} on 127.0.0.1 is in use; choose another with --port. "
+        "Try `make up EMULATOR_PORT=8788`\n"
+    ) in done.stderr
 
 
 def test_a_failed_deployment_says_so_and_exits_non_zero(checkout: Checkout):

@@ -24,9 +24,10 @@ def clock(world: World) -> dict[str, Any]:
 
 
 def state(world: World) -> dict[str, Any]:
-    """Counts per kind, and whether anything was deployed at all."""
+    """Counts per kind: all of it, what was deployed, and whether that is nothing."""
     counts = world.store.counts()
-    return {"kinds": counts, "empty": not any(kind not in SETUP_KINDS for kind in counts)}
+    deployed = {kind: count for kind, count in counts.items() if kind not in SETUP_KINDS}
+    return {"kinds": counts, "deployed": deployed, "empty": not deployed}
 
 
 def operations() -> list[dict[str, Any]]:
