@@ -1,12 +1,11 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
 TOOLS := @PYTHON="$(PYTHON)" sh tools/python -m tools
 RUN := .venv/bin/python -m
-# Two workers per core: engine tests wait for other processes most of the time.
 PYTEST := $(RUN) pytest -n auto --maxprocesses 4 --dist worksteal
 
 help: ## list the targets
@@ -15,10 +14,13 @@ help: ## list the targets
 setup: ## provide .venv, the Pulumi engine, BuildKit and Node (others do this by themselves)
 	$(TOOLS) setup
 
+venv: ## provide .venv only
+	$(TOOLS) venv
+
 up: setup ## deploy the stack `local` on this machine
 	@$(RUN) tools up
 
-down: setup ## destroy the stack `local` and stop what `up` started
+down: venv ## destroy the stack `local` and stop what `up` started
 	@$(RUN) tools down
 
 env: setup ## print shell settings for running pulumi by hand: eval "$$(make -s env)"
@@ -27,19 +29,19 @@ env: setup ## print shell settings for running pulumi by hand: eval "$$(make -s 
 test: setup ## run all tests
 	$(PYTEST)
 
-test-quick: setup ## run the tests that need no engine, in under a minute
+test-quick: venv ## run the tests that need no engine, in under a minute
 	$(PYTEST) -m "not engine"
 
-lint: setup ## check style and types
+lint: venv ## check style and types
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) mypy
 
-format: setup ## rewrite the code in the one style
+format: venv ## rewrite the code in the one style
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
 
-lock: setup ## resolve requirements-dev.txt anew into requirements.lock
+lock: venv ## resolve requirements-dev.txt anew into requirements.lock
 	$(RUN) uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements-dev.txt -o requirements.lock
 
 clean: ## remove .venv and .local (run `make down` first)

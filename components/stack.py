@@ -28,7 +28,7 @@ class SandboxStack(pulumi.ComponentResource):
 
     def __init__(self, name: str, settings: SandboxSettings, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(TYPE, name, None, opts)
-        prefix = (settings.name, pulumi.get_stack())
+        prefix = (name, pulumi.get_stack())
         self.worker_name = pulumi.Output.from_input(physical_name(*prefix))
         self.image_name = pulumi.Output.from_input(physical_name(*prefix, "image"))
         roles = ("files", "backups", "artifacts")

@@ -30,21 +30,29 @@ class Checkout:
             if (ROOT / name).is_file():
                 (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.folder / name)
-        (self.folder / ".local").mkdir()
-        shutil.copy(ROOT / ".local" / "toolchain.json", self.folder / ".local")
+        self.local.mkdir()
+        shutil.copy(ROOT / ".local" / "toolchain.json", self.local)
         (self.folder / ".venv").symlink_to(ROOT / ".venv")
+
+    @property
+    def local(self) -> Path:
+        return self.folder / ".local"
 
     @property
     def env(self) -> dict[str, str]:
         strangers = {"PULUMI_ACCESS_TOKEN": "of another login", "PULUMI_BACKEND_URL": "https://elsewhere.example"}
         strangers |= {"CLOUDFLARE_API_TOKEN": "of a real account", "PULUMI_STACK": "production"}
+        strangers |= {"PULUMI_CONFIG_PASSPHRASE": "of another stack", "DOCKER_HOST": "unix:///elsewhere"}
+        strangers |= {"CLOUDFLARE_API_KEY": "of a real account"}
         # Any free port: several checkouts are up at once when tests run in parallel.
-        return os.environ | {"HOME": str(self.home), "EMULATOR_PORT": "0"} | strangers
+        # `make test` runs these tests from a make of its own; theirs must not take themselves for its offspring.
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+        return inherited | {"HOME": str(self.home), "EMULATOR_PORT": "0"} | strangers
 
     def emulator(self, path: str, body: object = None) -> Any:
         """Ask the checkout's emulator, which `make up` has started."""
-        base = json.loads((self.folder / ".local" / "emulator.json").read_text())["base_url"]
-        token = (self.folder / ".local" / "emulator" / "token").read_text()
+        base = json.loads((self.local / "emulator.json").read_text())["base_url"]
+        token = (self.local / "emulator" / "token").read_text()
         headers = {"Authorization": f"Bearer {token}"}
         address = base.removesuffix("/client/v4") + path
         done = httpx.post(address, json=body, headers=headers) if body else httpx.get(address, headers=headers)

@@ -2,5 +2,5 @@
 
 After `python -m tools setup` there is a `.venv`, a Pulumi engine with its Python language host, the docker-build
 plugin, BuildKit and Node, each from PATH, the cache, a verified download or a build from pinned Go modules, in that
-order. Only the standard library is used, because nothing else is installed yet when this runs.
+order. Set-up uses only the standard library, because nothing else is installed yet when it runs.
 """

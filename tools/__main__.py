@@ -1,10 +1,11 @@
-"""`python -m tools setup|up|down|env|clean|clean-cache`: what the Makefile calls."""
+"""`python -m tools setup|venv|up|down|env|clean|clean-cache`: what the Makefile calls."""
 
 import argparse
 import shutil
 import sys
+from pathlib import Path
 
-from tools import install
+from tools import install, interrupt
 from tools.errors import SetupError
 from tools.paths import LOCAL, VENV, cache_root
 
@@ -14,6 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools", description="Set-up and the local stack.")
     commands = {
         "setup": ("provide .venv, the engine, BuildKit and Node", _setup),
+        "venv": ("provide .venv only", _venv),
         "up": ("deploy the local stack", _up),
         "down": ("destroy the local stack and stop what `up` started", _down),
         "env": ("print shell settings for running pulumi by hand on the local stack", _env),
@@ -24,10 +26,15 @@ def main(arguments: list[str] | None = None) -> int:
     for name, (text, _) in commands.items():
         chosen.add_parser(name, help=text)
     command = commands[parser.parse_args(arguments).command][1]
+    interrupt.treat_termination_as_interrupt()
     try:
         return command()
     except SetupError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}. Mend that and run the same command again", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; run the same command again to go on", file=sys.stderr)
@@ -36,6 +43,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _setup() -> int:
     install.ensure()
+    return 0
+
+
+def _venv() -> int:
+    install.ensure_packages()
     return 0
 
 
@@ -58,14 +70,23 @@ def _env() -> int:
 
 
 def _clean() -> int:
-    for folder in (VENV, LOCAL):
-        shutil.rmtree(folder, ignore_errors=True)
+    if any((LOCAL / "state" / ".pulumi").glob("stacks/**/*.json")):
+        raise SetupError("nothing was removed", "the local stack is still up", "Run `make down` first")
+    _remove(VENV, LOCAL)
     return 0
 
 
 def _clean_cache() -> int:
-    shutil.rmtree(cache_root(), ignore_errors=True)
+    _remove(cache_root())
     return 0
+
+
+def _remove(*folders: Path) -> None:
+    for folder in folders:
+        if folder.is_symlink():
+            folder.unlink()
+        elif folder.exists():
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

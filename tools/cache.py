@@ -1,46 +1,29 @@
 """The cache of tools, one folder per version: complete or absent, even when set-ups run at once or are killed."""
 
-import fcntl
+import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-from tools.errors import SetupError
+from tools.locks import locked
 from tools.paths import cache_root
 from tools.progress import Board
-
-
-@contextmanager
-def locked(path: Path, *, board: Board, waiting_for: str) -> Iterator[None]:
-    """Hold a lock that dies with this process; say so once if somebody else holds it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = path.open("w")
-    except OSError as error:
-        remedy = "Make the folder writable, or point XDG_CACHE_HOME elsewhere"
-        raise SetupError(f"cannot write to {path.parent}", error.strerror or str(error), remedy) from error
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            board.say(f"  wait   {waiting_for} is being worked on already")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def entry(key: str, produce: Callable[[Path], None], *, board: Board) -> Path:
     """Give the folder of `key`, made by `produce` in a scratch folder that takes its name only when it is complete."""
     root = cache_root()
-    folder = root / key
+    # A home folder may be shared by machines of different kinds.
+    name = f"{key}-{platform.system().lower()}-{platform.machine()}"
+    folder = root / name
     if folder.is_dir():
         return folder
-    with locked(root / f"{key}.lock", board=board, waiting_for=key):
+    with locked(root / f"{name}.lock", board=board, waiting_for=key):
         if folder.is_dir():
             return folder
-        _drop_leftovers(root, key)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{key}.", dir=root))
+        _drop_leftovers(root, name)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=root))
         try:
             produce(scratch)
             scratch.chmod(0o755)
@@ -51,7 +34,7 @@ def entry(key: str, produce: Callable[[Path], None], *, board: Board) -> Path:
     return folder
 
 
-def _drop_leftovers(root: Path, key: str) -> None:
-    """Remove what a killed set-up left behind; the lock is ours, so nobody is writing there."""
-    for leftover in root.glob(f".{key}.*"):
+def _drop_leftovers(root: Path, name: str) -> None:
+    """Remove what a killed set-up left behind. Nobody writes there: its programs would still hold the lock."""
+    for leftover in root.glob(f".{name}.*"):
         shutil.rmtree(leftover, ignore_errors=True)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from tools.errors import SetupError
+from tools import interrupt, locks
+from tools.errors import FinalError, SetupError
 from tools.paths import LOGS
 
 _NO_SPACE = "no space left on device"
@@ -41,12 +42,10 @@ class _Running:
     def __init__(self) -> None:
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
-        self._stopping = False
 
     def wait_for(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None, output: IO[bytes]) -> int:
         with self._lock:
-            if self._stopping:
-                return -signal.SIGTERM
+            interrupt.check()
             process = subprocess.Popen(
                 argv,
                 cwd=cwd,
@@ -55,20 +54,28 @@ class _Running:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 process_group=0,
+                pass_fds=locks.held(),
             )
             self._processes.add(process)
         try:
             return process.wait()
+        except BaseException:
+            _end(process)
+            raise
         finally:
             with self._lock:
                 self._processes.remove(process)
 
     def stop(self) -> None:
         with self._lock:
-            self._stopping = True
+            interrupt.stopping.set()
             for process in self._processes:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
 
 
 _running = _Running()
@@ -82,7 +89,7 @@ def stop_all() -> None:
 def failure(what: str, output: str, log: Path, code: int) -> SetupError:
     """Read the reason of a failed program out of its output."""
     if _NO_SPACE in output.lower():
-        return SetupError(
+        return FinalError(
             what, "the disk is full", "Free a few GB and run the same command again; it goes on from here"
         )
     telling = [line.strip() for line in output.splitlines() if line.strip()]
@@ -117,7 +124,7 @@ def require_space(folder: Path, gigabytes: float, *, what: str) -> None:
     free = shutil.disk_usage(existing).free / 1e9
     if free < gigabytes:
         why = f"{existing} has {free:.1f} GB free and {gigabytes:g} GB are needed"
-        raise SetupError(what, why, "Free space there and try again")
+        raise FinalError(what, why, "Free space there and try again")
 
 
 def _shown(path: Path) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools.errors import SetupError
-from tools.paths import LOCAL, LOGS, ROOT, venv_python
+from tools.paths import LOCAL, LOGS, ROOT, venv_python, write_whole
 
 _STATE: Final = LOCAL / "emulator"
 _RECORD: Final = LOCAL / "emulator.json"
@@ -68,7 +68,7 @@ def start() -> Emulated:
     if not base_url:
         why = (_LOG.read_text(errors="replace").strip().splitlines() or ["it ended without a word"])[-1]
         raise SetupError("cannot start the emulator", why, "Try `make up EMULATOR_PORT=8788`")
-    _RECORD.write_text(json.dumps({"pid": process.pid, "base_url": base_url}))
+    write_whole(_RECORD, json.dumps({"pid": process.pid, "base_url": base_url}))
     return _connect(base_url)
 
 

@@ -5,13 +5,14 @@ Nothing of the user's own Pulumi login, Docker config or Cloudflare credentials 
 
 import os
 import secrets
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import pins
-from tools.paths import VENV
+from tools import locks, pins
+from tools.paths import VENV, write_whole
 from tools.toolchain import Toolchain
 
 _FOREIGN = ("PULUMI_", "CLOUDFLARE_", "CF_", "DOCKER_", "BUILDX_")
@@ -38,15 +39,16 @@ class Engine:
         )
 
     def show(self, *arguments: str, cwd: Path) -> int:
-        """Run with the user's terminal attached."""
+        """Run with the user's terminal attached, in a group of its own: we pass on what should end it, once each."""
+        argv = [str(self.program), *arguments]
         process = subprocess.Popen(
-            [str(self.program), *arguments], cwd=cwd, env=dict(self.env), stdin=subprocess.DEVNULL
+            argv, cwd=cwd, env=dict(self.env), stdin=subprocess.DEVNULL, process_group=0, pass_fds=locks.held()
         )
         while True:
             try:
                 return process.wait()
             except KeyboardInterrupt:
-                continue  # the engine got it too; it saves its state and then ends
+                process.send_signal(signal.SIGINT)  # the engine saves its state, then ends; a second one ends it now
 
 
 def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | None = None) -> Engine:
@@ -77,15 +79,14 @@ def _link_plugin(home: Path, program: Path, version: str) -> None:
     if link.is_symlink() and link.readlink() == program:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    link.unlink(missing_ok=True)
-    link.symlink_to(program)
+    scratch = folder / f".{os.getpid()}"
+    scratch.symlink_to(program)
+    scratch.replace(link)
 
 
 def _passphrase(folder: Path) -> Path:
     """Give the file with the passphrase that encrypts this world's secrets, made once, readable by its owner."""
     path = folder / "passphrase"
     if not path.exists():
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as target:
-            target.write(secrets.token_urlsafe(32))
+        write_whole(path, secrets.token_urlsafe(32))
     return path

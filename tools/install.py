@@ -2,10 +2,9 @@
 
 import platform
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from tools import cache, command, golang, parts, python_env, toolchain
+from tools import command, golang, locks, parts, python_env, toolchain
 from tools.paths import LOCAL
 from tools.progress import Board, elapsed
 from tools.toolchain import Toolchain
@@ -18,10 +17,28 @@ def ensure() -> Toolchain:
         return found
     board = Board()
     try:
-        with cache.locked(LOCAL / "setup.lock", board=board, waiting_for="this checkout"):
+        with locks.locked(LOCAL / "setup.lock", board=board, waiting_for="this checkout"):
             return _provide(board)
     finally:
         board.close()
+
+
+def ensure_packages() -> None:
+    """Provide `.venv` only: enough for style, types and the tests that need no engine."""
+    if python_env.is_complete():
+        return
+    board = Board()
+    try:
+        with locks.locked(LOCAL / "setup.lock", board=board, waiting_for="this checkout"):
+            _provide_packages(board)
+    finally:
+        board.close()
+
+
+def _provide_packages(board: Board) -> None:
+    if not python_env.is_complete():
+        python_env.create()
+        python_env.install_packages(board)
 
 
 def _provide(board: Board) -> Toolchain:
@@ -30,17 +47,15 @@ def _provide(board: Board) -> Toolchain:
         return found
     started = time.monotonic()
     board.say("Setting up (the first time can take minutes; interrupting is safe):")
-    python_env.create()
+    # First and alone, so that a missing package index is reported as such and not by whichever part trips over it.
+    _provide_packages(board)
     wanted = [] if found else [parts.engine(), parts.docker_build(), parts.node()]
     if wanted and platform.system() == "Linux":
         wanted.append(parts.buildkit())
     with ThreadPoolExecutor() as pool:
         folders = [pool.submit(parts.provide, part, board) for part in wanted]
-        steps: list[Future[Any]] = [*folders]
-        if not python_env.is_complete():
-            steps.append(pool.submit(python_env.install_packages, board))
         try:
-            for finished in as_completed(steps):
+            for finished in as_completed(folders):
                 finished.result()
         except BaseException:
             command.stop_all()  # the pool waits for its threads; a failure should not wait for long builds

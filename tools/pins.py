@@ -14,4 +14,3 @@ BUILDKIT_MINIMUM: Final = (0, 20, 0)
 GO_MINIMUM: Final = (1, 26, 0)
 # Current wrangler and miniflare refuse anything older.
 NODE_MINIMUM: Final = (22, 0, 0)
-PYTHON_MINIMUM: Final = (3, 11)

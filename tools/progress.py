@@ -1,11 +1,14 @@
 """Shows long work: one line per finished step, and what is running now with the time it has taken."""
 
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, TextIO
+
+from tools.errors import SetupError
 
 _TERMINAL_INTERVAL: Final = 0.5
 _LOG_INTERVAL: Final = 30.0
@@ -35,14 +38,17 @@ class Board:
         with self._lock:
             self._running[title] = started
             self._start_ticker()
-        outcome = otherwise
+        outcome, reason = otherwise, ""
         try:
             yield
             outcome = "done"
+        except SetupError as error:
+            reason = f": {error.why}"
+            raise
         finally:
             with self._lock:
                 del self._running[title]
-                self._print(f"  {outcome:<6} {title} ({elapsed(time.monotonic() - started)})")
+                self._print(f"  {outcome:<6} {title} ({elapsed(time.monotonic() - started)}){reason}")
 
     def say(self, line: str) -> None:
         """Print one line above the running steps."""
@@ -66,7 +72,9 @@ class Board:
                 now = time.monotonic()
                 running = " | ".join(f"{title} {elapsed(now - start)}" for title, start in self._running.items())
                 if running and self._terminal:
-                    self._stream.write(f"\r\033[K  {running}"[:240])
+                    # A line that wraps cannot be redrawn.
+                    width = shutil.get_terminal_size().columns - 1
+                    self._stream.write("\r\033[K" + f"  {running}"[:width])
                     self._stream.flush()
                 elif running:
                     self._print(f"  still  {running}")

@@ -21,13 +21,15 @@ def is_complete() -> bool:
 
 
 def create() -> None:
-    """Make the environment's interpreter, anew when it is missing or belongs to a Python that has gone."""
-    if command.version_of([str(venv_python()), "--version"]):
+    """Make the environment, anew when it is broken or holds the packages of another lock file."""
+    outdated = _STAMP.is_file() and not is_complete()
+    if not outdated and command.version_of([str(venv_python()), "-m", "pip", "--version"]):
         return
     command.require_space(VENV, 2, what="cannot create .venv")
     shutil.rmtree(VENV, ignore_errors=True)
     made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, check=False)
     if made.returncode:
+        shutil.rmtree(VENV, ignore_errors=True)
         why = (made.stdout + made.stderr).strip().splitlines()
         remedy = "Install Python's venv module (on Debian and Ubuntu the package python3-venv) and try again"
         raise SetupError("cannot create .venv", why[0] if why else "python -m venv failed", remedy)

@@ -10,17 +10,19 @@ import platform
 import shutil
 import tarfile
 import tempfile
-import urllib.error
+import time
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from tools.errors import SetupError
+from tools import interrupt
+from tools.errors import FinalError, SetupError
 
 API: Final = "https://api.github.com"
 DOWNLOADS: Final = "https://github.com"
-_TIMEOUT_SECONDS: Final = 5
+_SILENCE_SECONDS: Final = 5
+_DOWNLOAD_SECONDS: Final = 600
 _REMEDY: Final = "It is built from source instead where that is possible"
 
 
@@ -50,9 +52,12 @@ def fetch(release: Release, folder: Path, *, api: str = API, downloads: str = DO
                 f"{downloads}/{release.repository}/releases/download/{release.tag}/{release.asset}", archive
             )
             if actual != expected:
-                raise SetupError(what, f"its SHA-256 is {actual}, published is {expected}", _REMEDY)
+                why = f"its SHA-256 is {actual}, published is {expected}"
+                raise FinalError(what, why, "Something on the way changes downloads: find out what before going on")
             archive.seek(0)
             _unpack(archive, release.programs, folder)
+    except (LookupError, TypeError) as error:
+        raise SetupError(what, "the vendor's answer makes no sense", _REMEDY) from error
     except (OSError, http.client.HTTPException, ValueError, tarfile.TarError) as error:
         reason = getattr(error, "reason", None) or error
         raise SetupError(what, str(reason), _REMEDY) from error
@@ -70,8 +75,12 @@ def _published_digest(release: Release, api: str) -> str:
 
 def _download(address: str, target: IO[bytes]) -> str:
     digest = hashlib.sha256()
+    deadline = time.monotonic() + _DOWNLOAD_SECONDS
     with _open(address) as answer:
         while chunk := answer.read(1 << 20):
+            interrupt.check()
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not done after {_DOWNLOAD_SECONDS} s")
             digest.update(chunk)
             target.write(chunk)
     return digest.hexdigest()
@@ -79,7 +88,7 @@ def _download(address: str, target: IO[bytes]) -> str:
 
 def _open(address: str) -> http.client.HTTPResponse:
     request = urllib.request.Request(address, headers={"User-Agent": "pulumi-cloudflare-sandbox-setup"})  # noqa: S310 - constants above
-    response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS)  # noqa: S310 - as above
+    response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=_SILENCE_SECONDS)  # noqa: S310 - as above
     return response
 
 

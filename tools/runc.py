@@ -26,7 +26,7 @@ def provide(folder: Path, *, board: Board) -> None:
     if platform.system() != "Linux":
         raise SetupError("cannot run BuildKit here", "it needs Linux", "Use a remote builder on this machine")
     if found := on_path():
-        (folder / PROGRAM).symlink_to(found)
+        shutil.copy(found, folder / PROGRAM)  # the cache must not depend on what the user uninstalls
         return
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise SetupError("cannot get runc", "it is not on PATH and this is not a Debian system", _REMEDY)

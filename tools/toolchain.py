@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.errors import SetupError
-from tools.paths import GO_MODULES, LOCAL, ROOT, WHEELS
+from tools.paths import GO_MODULES, LOCAL, ROOT, WHEELS, write_whole
 
 _RECORD: Final = LOCAL / "toolchain.json"
 
@@ -38,19 +38,16 @@ def recorded() -> Toolchain | None:
         found = Toolchain(engine, docker_build, Path(parts["buildkit"]) if parts["buildkit"] else None, node)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    programs = [found.engine / "pulumi", found.docker_build / "pulumi-resource-docker-build", found.node / "node"]
-    if found.buildkit:
-        programs.append(found.buildkit / "buildkitd")
+    programs = [found.engine / "pulumi", found.engine / "pulumi-language-python"]
+    programs += [found.docker_build / "pulumi-resource-docker-build", found.node / "node", found.node / "npm"]
+    programs += [found.buildkit / "buildkitd"] if found.buildkit else []
     return found if key == _key() and all(program.exists() for program in programs) else None
 
 
 def record(found: Toolchain) -> None:
-    """Write the record in one go, so that an interrupted write leaves the old one."""
-    LOCAL.mkdir(exist_ok=True)
+    """Write down what set-up has provided."""
     parts = {name: str(folder) if folder else None for name, folder in asdict(found).items()}
-    scratch = _RECORD.with_suffix(".tmp")
-    scratch.write_text(json.dumps({"key": _key(), "parts": parts}, indent=2) + "\n")
-    scratch.replace(_RECORD)
+    write_whole(_RECORD, json.dumps({"key": _key(), "parts": parts}, indent=2) + "\n")
 
 
 def _key() -> str:

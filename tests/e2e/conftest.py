@@ -10,5 +10,6 @@ from tests.checkout import Checkout
 def checkout(tmp_path: Path) -> Iterator[Checkout]:
     made = Checkout(tmp_path)
     yield made
-    made.make("down")
+    if made.local.exists():
+        made.succeed("down")
     assert list(made.home.iterdir()) == [], "a run left something in the user's home"

@@ -42,8 +42,34 @@ def test_the_stack_can_be_worked_on_by_hand_and_what_was_added_stays(checkout: C
     checkout.by_hand("pulumi config set --secret apiKey s3cret")
     checkout.succeed("up")
     assert checkout.by_hand("pulumi config get apiKey").strip() == "s3cret"
-    written = "".join(path.read_text() for path in (checkout.folder / ".local").rglob("*.y*ml"))
+    written = "".join(path.read_text() for path in (checkout.local).rglob("*.y*ml"))
     assert "s3cret" not in written
+
+
+def assert_ends_soon(folder: Path) -> None:
+    """Wait for everything that runs in the folder, apart from the emulator, to end by itself."""
+    deadline = time.monotonic() + 20
+    while left := [
+        line
+        for path in Path("/proc").glob("[0-9]*/cwd")
+        if path.is_symlink() and _points_to(path, folder) and b"emulator" not in (line := _command_line(path.parent))
+    ]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.2)
+
+
+def _points_to(link: Path, folder: Path) -> bool:
+    try:
+        return link.readlink().is_relative_to(folder)
+    except OSError:
+        return False
+
+
+def _command_line(process: Path) -> bytes:
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b"emulator, or gone"
 
 
 def test_a_run_that_was_killed_is_mended_by_the_next(checkout: Checkout):
@@ -63,9 +89,12 @@ def test_a_run_that_was_killed_is_mended_by_the_next(checkout: Checkout):
     while not started.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    (lock,) = (checkout.local / "state" / ".pulumi" / "locks").rglob("*.json")
     os.killpg(process.pid, signal.SIGKILL)
+    os.kill(json.loads(lock.read_text())["pid"], signal.SIGKILL)
     process.wait()
-    assert list((checkout.folder / ".local" / "state" / ".pulumi" / "locks").rglob("*.json")), "the lock was left"
+    assert_ends_soon(checkout.folder)
+    assert lock.exists(), "the engine's lock was left"
 
     main.write_text(program)
     assert "+ 2 created" in checkout.succeed("up")
@@ -75,7 +104,7 @@ def test_the_emulator_keeps_its_account_and_comes_back_when_killed(checkout: Che
     assert "  emulator                http://127.0.0.1:" in checkout.succeed("up")
     account = checkout.emulator("/client/v4/accounts")[0]["id"]
     checkout.emulator(f"/client/v4/accounts/{account}/r2/buckets", {"name": "left-behind"})
-    os.kill(json.loads((checkout.folder / ".local" / "emulator.json").read_text())["pid"], signal.SIGKILL)
+    os.kill(json.loads((checkout.local / "emulator.json").read_text())["pid"], signal.SIGKILL)
     checkout.succeed("up")
     assert checkout.emulator(f"/client/v4/accounts/{account}/r2/buckets")["buckets"][0]["name"] == "left-behind"
     down = checkout.succeed("down")
@@ -84,11 +113,11 @@ def test_the_emulator_keeps_its_account_and_comes_back_when_killed(checkout: Che
 
 def test_down_stops_the_emulator_and_forgets_an_empty_account(checkout: Checkout):
     checkout.succeed("up")
-    address = json.loads((checkout.folder / ".local" / "emulator.json").read_text())["base_url"]
+    address = json.loads((checkout.local / "emulator.json").read_text())["base_url"]
     checkout.succeed("down")
     with pytest.raises(httpx.ConnectError):
         httpx.get(address)
-    assert not (checkout.folder / ".local" / "emulator").exists()
+    assert not (checkout.local / "emulator").exists()
 
 
 def test_a_port_in_use_is_one_clear_sentence(checkout: Checkout):
@@ -100,6 +129,94 @@ def test_a_port_in_use_is_one_clear_sentence(checkout: Checkout):
         f"error: cannot start the emulator: Port {port} on 127.0.0.1 is in use; choose another with --port. "
         "Try `make up EMULATOR_PORT=8788`\n"
     ) in done.stderr
+
+
+SHOWS_ITS_WORLD = """
+import os, pulumi
+mine = ("PULUMI_", "CLOUDFLARE_", "CF_", "DOCKER_")
+pulumi.export("seen", {key: value for key, value in os.environ.items() if key.startswith(mine)})
+"""
+
+
+def test_nothing_of_the_users_own_settings_reaches_the_stack(checkout: Checkout):
+    (checkout.folder / "__main__.py").write_text(SHOWS_ITS_WORLD)
+    checkout.succeed("up")
+    strangers = {"PULUMI_ACCESS_TOKEN", "PULUMI_CONFIG_PASSPHRASE", "DOCKER_HOST", "CLOUDFLARE_API_KEY"}
+    assert strangers <= checkout.env.keys()
+    for by_hand in ("true", "pulumi up --yes --skip-preview --non-interactive"):
+        checkout.by_hand(by_hand)
+        seen = json.loads(checkout.by_hand("pulumi stack output --json"))["seen"]
+        assert not strangers & seen.keys()
+        assert seen["CLOUDFLARE_BASE_URL"].startswith("http://127.0.0.1:")
+        assert seen["CLOUDFLARE_API_TOKEN"] != checkout.env["CLOUDFLARE_API_TOKEN"]
+        assert seen["DOCKER_CONFIG"].startswith(str(checkout.folder))
+
+
+def test_a_setting_removed_from_the_stack_file_is_removed_from_the_stack(checkout: Checkout):
+    checkout.succeed("up")
+    (checkout.folder / "Pulumi.local.yaml").write_text("config: {}\n")
+    assert "  environment             lasting\n" in checkout.succeed("up")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("config: {a: [", "error: cannot read Pulumi.local.yaml: while parsing a flow"),
+        ("- a list", "error: cannot read Pulumi.local.yaml: it is not a list of settings. Begin it with `config:`"),
+    ],
+)
+def test_an_unreadable_stack_file_is_one_clear_sentence(checkout: Checkout, text: str, sentence: str):
+    (checkout.folder / "Pulumi.local.yaml").write_text(text)
+    done = checkout.make("up")
+    assert done.returncode != 0
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_by_hand_is_not_disturbed(checkout: Checkout):
+    checkout.succeed("up")
+    locks = checkout.local / "state" / ".pulumi" / "locks" / "organization" / "cloudflare-sandbox" / "local"
+    locks.mkdir(parents=True, exist_ok=True)
+    (locks / "another.json").write_text(json.dumps({"pid": os.getpid()}))
+    done = checkout.make("up")
+    assert done.returncode != 0
+    assert f"error: the local stack is in use: process {os.getpid()} is working on it. Wait until" in done.stderr
+    assert (locks / "another.json").exists()
+    (locks / "another.json").unlink()
+
+
+def test_clean_refuses_while_the_stack_is_up(checkout: Checkout):
+    checkout.succeed("up")
+    done = checkout.make("clean")
+    assert done.returncode != 0
+    assert done.stderr.startswith("error: nothing was removed: the local stack is still up. Run `make down` first\n")
+    checkout.succeed("down")
+    checkout.succeed("clean")
+    assert not (checkout.local).exists()
+    assert not (checkout.folder / ".venv").is_symlink()
+    assert (ROOT / ".venv").is_dir()
+
+
+def test_a_cancelled_run_ends_in_an_orderly_way(checkout: Checkout):
+    """What a pipeline does when it is cancelled: SIGTERM to the one process it knows."""
+    main = checkout.folder / "__main__.py"
+    program = main.read_text()
+    started = checkout.folder / "started"
+    main.write_text(f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(60)\n")
+    argv = [str(checkout.folder / ".venv/bin/python"), "-m", "tools", "up"]
+    process = subprocess.Popen(
+        argv, cwd=checkout.folder, env=checkout.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 30
+    while not started.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(timeout=20) != 0
+    assert_ends_soon(checkout.folder)
+    assert not list((checkout.local / "state" / ".pulumi" / "locks").rglob("*.json"))
+    main.write_text(program)
+    assert "+ 2 created" in checkout.succeed("up")
 
 
 def test_a_failed_deployment_says_so_and_exits_non_zero(checkout: Checkout):

@@ -1,5 +1,6 @@
 """The cache is complete or absent, whatever happens."""
 
+import platform
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def produce(folder):
     time.sleep(float(sys.argv[2]))
     (folder / "two").write_text("2")
 
-print(cache.entry("tool-1", produce, board=Board()))
+print(cache.entry("tool-1", produce, board=Board()), flush=True)
 """
 
 
@@ -37,6 +38,10 @@ print(cache.entry("tool-1", produce, board=Board()))
 def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Board:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return Board()
+
+
+def entry_folder() -> Path:
+    return cache_root() / f"tool-1-{platform.system().lower()}-{platform.machine()}"
 
 
 def start(log: Path, seconds: float) -> subprocess.Popen[str]:
@@ -74,7 +79,7 @@ def test_two_set_ups_at_once_do_the_work_once(tmp_path: Path):
     outputs = [process.communicate(timeout=30) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     assert log.read_text() == "work\n"
-    assert sorted(path.name for path in (cache_root() / "tool-1").iterdir()) == ["one", "two"]
+    assert sorted(path.name for path in entry_folder().iterdir()) == ["one", "two"]
     assert sum("tool-1 is being worked on already" in errors for _, errors in outputs) == 1
 
 
@@ -86,12 +91,62 @@ def test_a_killed_set_up_leaves_no_half_and_the_next_one_goes_on(tmp_path: Path)
     assert killed.stdout.readline() == "halfway\n"
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
-    assert not (cache_root() / "tool-1").exists()
+    assert not entry_folder().exists()
+    assert list(cache_root().glob(".tool-1*")), "the half is still there, under another name"
 
     started = time.monotonic()
     following = start(log, 0)
     _, errors = following.communicate(timeout=30)
     assert following.returncode == 0, errors
     assert time.monotonic() - started < 20
-    assert sorted(path.name for path in (cache_root() / "tool-1").iterdir()) == ["one", "two"]
-    assert not list(cache_root().glob(".tool-1.*"))
+    assert sorted(path.name for path in entry_folder().iterdir()) == ["one", "two"]
+    assert not list(cache_root().glob(".tool-1*"))
+
+
+# Starts a program that outlives it, as a build does when set-up is killed.
+WITH_CHILD = """
+import sys
+from pathlib import Path
+from tools import cache, command
+from tools.progress import Board
+
+def produce(folder):
+    script = f"echo started > {sys.argv[1]}; sleep {sys.argv[2]}; echo late > {folder}/late"
+    command.run(["sh", "-c", script], what="it", log="it", cwd=folder)
+
+print(cache.entry("tool-1", produce, board=Board()), flush=True)
+"""
+
+
+@pytest.mark.usefixtures("board")
+def test_what_a_killed_set_up_started_keeps_the_lock_until_it_ends(tmp_path: Path):
+    started = tmp_path / "started"
+    killed = subprocess.Popen([sys.executable, "-c", WITH_CHILD, str(started), "3"], cwd=ROOT)
+    deadline = time.monotonic() + 20
+    while not started.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    began = time.monotonic()
+    killed.kill()
+    killed.wait()
+    following = start(tmp_path / "log", 0)
+    _, errors = following.communicate(timeout=30)
+    assert "tool-1 is being worked on already" in errors
+    assert time.monotonic() - began > 2
+    assert sorted(path.name for path in entry_folder().iterdir()) == ["one", "two"]
+
+
+@pytest.mark.usefixtures("board")
+def test_waiting_for_another_set_up_can_be_interrupted(tmp_path: Path):
+    log = tmp_path / "log"
+    working = start(log, 60)
+    assert working.stdout
+    assert working.stdout.readline() == "halfway\n"
+    waiting = start(log, 0)
+    assert waiting.stderr
+    assert "already" in waiting.stderr.readline()
+    waiting.send_signal(signal.SIGINT)
+    waiting.communicate(timeout=5)
+    assert waiting.returncode != 0
+    working.kill()
+    working.communicate()

@@ -28,6 +28,15 @@ def test_the_users_choice_comes_first(tmp_path: Path):
     assert find(tmp_path, "-c", "print('hello')", PYTHON=sys.executable).stdout == "hello\n"
 
 
+def test_a_choice_that_does_not_run_is_refused_and_not_replaced(tmp_path: Path):
+    (tmp_path / "python3").symlink_to(sys.executable)
+    done = find(tmp_path, "-c", "print('hello')", PYTHON="/no where/python")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "error: PYTHON is /no where/python, which is not a Python 3.11 or newer that runs. Name another one, or none.\n"
+    )
+
+
 def test_an_old_python_is_one_clear_sentence(tmp_path: Path):
     old_python(tmp_path, "python3")
     done = find(tmp_path, "-c", "print('hello')")

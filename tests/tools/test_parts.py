@@ -1,12 +1,13 @@
 """The order of sources, and the one sentence when none works."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tools import golang, parts, wheels
-from tools.errors import SetupError
+from tools.errors import FinalError, SetupError
 from tools.parts import Part
 from tools.progress import Board
 
@@ -57,6 +58,14 @@ def test_all_reasons_are_in_the_message_when_nothing_works():
     )
 
 
+def test_a_final_failure_is_not_papered_over_by_the_next_source():
+    def tampered(_folder: Path, _board: Board) -> None:
+        raise FinalError("cannot download", "its SHA-256 is wrong", "Find out why")
+
+    with pytest.raises(FinalError, match=r"^cannot download: its SHA-256 is wrong\. Find out why$"):
+        parts.provide(part(tampered, works), Board())
+
+
 def test_no_go_and_no_download_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The engine, on a machine with neither Go nor any way to download."""
 
@@ -66,7 +75,7 @@ def test_no_go_and_no_download_is_one_clear_sentence(tmp_path: Path, monkeypatch
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(parts.release, "fetch", unreachable)
     monkeypatch.setattr(wheels, "install", unreachable)
-    monkeypatch.setattr(golang.command, "require_space", lambda *_, **__: None)
+    monkeypatch.setattr(golang, "_require_space", lambda _: None)
     with pytest.raises(SetupError) as caught:
         parts.provide(parts.engine(), Board())
     assert str(caught.value) == (
@@ -91,8 +100,31 @@ def test_an_engine_on_path_needs_its_language_host(tmp_path: Path, monkeypatch: 
     pulumi.write_text("#!/bin/sh\necho v3.300.0\n")
     pulumi.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert parts.engine().find() is None
+    find = parts.engine().find
+    assert find
+    assert find() is None
     (tmp_path / "pulumi-language-python").touch(0o755)
-    assert parts.engine().find() == tmp_path
+    assert find() == tmp_path
     pulumi.write_text("#!/bin/sh\necho v3.100.0\n")
-    assert parts.engine().find() is None
+    assert find() is None
+
+
+def test_room_is_asked_for_once_and_less_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    monkeypatch.setattr(golang.command, "require_space", lambda _folder, gigabytes, **_: asked.append(gigabytes))
+    monkeypatch.setattr(golang, "_space_checked", threading.Event())
+    monkeypatch.setattr(golang, "_go_cache", lambda: tmp_path)
+    with (tmp_path / "modules").open("wb") as sparse:
+        sparse.truncate(4_000_000_000)
+    golang._require_space("build")
+    golang._require_space("build")
+    assert asked == [pytest.approx(3.0)]
+
+
+def test_only_the_module_proxy_of_the_users_go_settings_is_kept(monkeypatch: pytest.MonkeyPatch):
+    for key, value in {"GOPROXY": "p", "GOAMD64": "v3", "GOEXPERIMENT": "x", "GOFLAGS": "-race", "GOOS": "js"}.items():
+        monkeypatch.setenv(key, value)
+    settings = {key: value for key, value in golang._environment().items() if key.startswith("GO")}
+    assert settings["GOPROXY"] == "p"
+    assert not settings.keys() & {"GOAMD64", "GOEXPERIMENT", "GOOS"}
+    assert settings["GOFLAGS"] == "-mod=readonly -modcacherw -trimpath"

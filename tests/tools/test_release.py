@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tools import release
-from tools.errors import SetupError
+from tools.errors import FinalError, SetupError
 
 
 def archive(**members: bytes) -> bytes:
@@ -84,7 +84,8 @@ def test_no_member_can_choose_where_it_lands(server: ReleaseServer, tmp_path: Pa
 def test_a_changed_archive_is_refused(server: ReleaseServer, tmp_path: Path):
     content = archive(tool=b"binary")
     server.publish(archive(tool=b"other"), digest=sha256(content))
-    with pytest.raises(SetupError, match=r"its SHA-256 is [0-9a-f]{64}, published is [0-9a-f]{64}"):
+    # Final: a tampered download is a reason to stop, not to try something else quietly.
+    with pytest.raises(FinalError, match=r"its SHA-256 is [0-9a-f]{64}, published is [0-9a-f]{64}"):
         server.fetch(tmp_path, "tool")
     assert list(tmp_path.iterdir()) == []
 
@@ -107,6 +108,14 @@ def test_an_archive_without_the_program_is_refused(server: ReleaseServer, tmp_pa
 def test_what_is_not_an_archive_is_refused(server: ReleaseServer, tmp_path: Path):
     server.publish(b"<html>", digest=sha256(b"<html>"))
     with pytest.raises(SetupError, match=r"cannot download tool\.tar\.gz: not a gzip file"):
+        server.fetch(tmp_path, "tool")
+
+
+@pytest.mark.parametrize("answer", [b'{"message": "rate limit"}', b"[]", b"null", b'{"assets": [1]}', b"<html>"])
+def test_an_answer_that_makes_no_sense_is_one_sentence(server: ReleaseServer, tmp_path: Path, answer: bytes):
+    server.publish(b"", digest=None)
+    server.answers["/repos/vendor/tool/releases/tags/v1"] = answer
+    with pytest.raises(SetupError, match=r"^cannot download tool\.tar\.gz: "):
         server.fetch(tmp_path, "tool")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.engine
 def test_set_up_that_is_complete_is_silent_and_starts_nothing():
     script = (
         "import sys, subprocess\n"
@@ -55,13 +57,28 @@ def test_no_package_access_is_one_clear_sentence(checkout: Path, tmp_path: Path)
     assert "Check the network and the package index settings, then run it again" in last
 
 
-def test_a_cache_that_cannot_be_written_is_one_clear_sentence(checkout: Path, tmp_path: Path):
-    (tmp_path / "file").touch()
-    done = setup(
-        checkout, XDG_CACHE_HOME=str(tmp_path / "file"), PATH="/usr/bin:/bin", PIP_INDEX_URL="http://127.0.0.1:9"
-    )
+def test_an_environment_that_broke_half_way_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    broken = tmp_path / ".venv"
+    monkeypatch.setattr(python_env, "VENV", broken)
+    monkeypatch.setattr(python_env, "_STAMP", broken / ".complete")
+    monkeypatch.setattr(python_env, "venv_python", lambda: broken / "bin" / "python")
+    python_env.create()
+    for pip in broken.glob("lib/python*/site-packages/pip"):
+        shutil.rmtree(pip)
+    python_env.create()
+    subprocess.run([broken / "bin" / "python", "-m", "pip", "--version"], check=True, capture_output=True)
+
+    (broken / "of the old lock file").touch()
+    (broken / ".complete").write_text("another lock file")
+    python_env.create()
+    assert not (broken / "of the old lock file").exists()
+
+
+def test_an_unwritable_checkout_is_one_clear_sentence(checkout: Path):
+    (checkout / ".local").touch()
+    done = setup(checkout)
     assert done.returncode == 1
-    assert "cannot write to" in done.stderr or "cannot install" in done.stderr
+    assert re.fullmatch(r"error: cannot write to \S+/\.local: File exists\. Make the folder writable.*\n", done.stderr)
 
 
 def test_the_record_is_refused_when_something_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -69,7 +86,7 @@ def test_the_record_is_refused_when_something_is_gone(tmp_path: Path, monkeypatc
     monkeypatch.setattr(toolchain, "LOCAL", tmp_path)
     folder = tmp_path / "bin"
     folder.mkdir()
-    for program in ("pulumi", "pulumi-resource-docker-build", "node", "buildkitd"):
+    for program in ("pulumi", "pulumi-language-python", "pulumi-resource-docker-build", "node", "npm", "buildkitd"):
         (folder / program).touch()
     full = Toolchain(folder, folder, folder, folder)
     toolchain.record(full)
@@ -89,6 +106,7 @@ def test_a_damaged_record_counts_as_none(tmp_path: Path, monkeypatch: pytest.Mon
     assert toolchain.recorded() is None
 
 
+@pytest.mark.engine
 def test_a_changed_pin_makes_the_record_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     record = json.loads((ROOT / ".local" / "toolchain.json").read_text())
     stale = tmp_path / "toolchain.json"

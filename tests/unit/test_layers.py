@@ -21,7 +21,16 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "whole": ({"pulumi", "pulumi_policy", "pydantic"}, PURE | PARTS | {"provider", "stack", "cli"}),
     "program": ({"pulumi", "components"}, set()),
     "emulator": (
-        {"starlette", "uvicorn", "uvloop", "httptools", "cryptography", "emulator", "components.platform"},
+        {
+            "starlette",
+            "uvicorn",
+            "uvloop",
+            "httptools",
+            "cryptography",
+            "python_multipart",
+            "emulator",
+            "components.platform",
+        },
         set(),
     ),
     "tools": ({"tools", "yaml"}, set()),

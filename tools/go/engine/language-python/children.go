@@ -15,7 +15,7 @@ type children struct {
 	running map[int]struct{}
 }
 
-// run starts the command and waits for it; it dies with the context and with this process.
+// run starts the command and waits for it; it dies with the context and, on Linux, with this process.
 func (c *children) run(ctx context.Context, command *exec.Cmd) error {
 	// A parent-death signal is tied to the thread that started the child, so that thread must stay.
 	runtime.LockOSThread()

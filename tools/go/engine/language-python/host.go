@@ -208,7 +208,7 @@ func (host *languageHost) RunPlugin(
 	err = host.children.run(ctx, command)
 	if errors.As(err, &exit) {
 		return stream.Send(&pulumirpc.RunPluginResponse{
-			Output: &pulumirpc.RunPluginResponse_Exitcode{Exitcode: int32(exit.ExitCode())}, //nolint:gosec // 0..255
+			Output: &pulumirpc.RunPluginResponse_Exitcode{Exitcode: int32(exit.ExitCode())}, //nolint:gosec // -1..255
 		})
 	}
 	return err

@@ -6,17 +6,22 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 )
+
+// engineCheckInterval is how often the host looks whether the engine is still there.
+const engineCheckInterval = 2 * time.Second
 
 func main() {
 	// The engine passes -tracing and, for older protocols, -root; both are accepted and not needed.
@@ -37,12 +42,20 @@ func main() {
 	}
 	fmt.Println(handle.Port)
 
+	// An engine that is killed sends no signal; without this the host would stay for ever.
+	engineGone, cancel := context.WithCancel(context.Background())
+	if err := rpcutil.Healthcheck(engineGone, host.engineAddress, engineCheckInterval, cancel); err != nil {
+		fmt.Fprintf(os.Stderr, "pulumi-language-python: cannot watch the engine: %v\n", err)
+		os.Exit(1)
+	}
+
 	// The engine waits ten seconds for a host that ignores its interrupt, so leave at once and without a word.
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, syscall.SIGINT, syscall.SIGTERM)
 	select {
 	case <-interrupted:
-		host.children.killAll()
+	case <-engineGone.Done():
 	case <-handle.Done:
 	}
+	host.children.killAll()
 }

@@ -1,0 +1,38 @@
+"""The library as another project installs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_wheel_imports_as_pulumi_cloudflare_sandbox(tmp_path: Path):
+    argv = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-q",
+        "-w",
+        str(tmp_path),
+        str(ROOT),
+    ]
+    subprocess.run(argv, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("pulumi_cloudflare_sandbox-*.whl")
+    program = (
+        "import sys; from pulumi_cloudflare_sandbox import SandboxSettings, SandboxStack;"
+        "assert 'components' not in sys.modules; print(SandboxSettings.parse({}).name, SandboxStack.__module__)"
+    )
+    # A wheel is a zip file, and Python imports from those.
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(wheel), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "sandbox pulumi_cloudflare_sandbox.stack\n"
