@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz docs up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -43,6 +43,12 @@ format: venv ## rewrite the code in the one style
 
 lock: venv ## resolve requirements-dev.txt anew into requirements.lock
 	$(RUN) uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements-dev.txt -o requirements.lock
+
+fuzz: venv ## send 100,000 generated requests to the emulator
+	$(RUN) tests.emulator.fuzz --requests 100000
+
+docs: venv ## bring the generated parts of the documentation up to date
+	$(RUN) tests.generated_docs
 
 clean: ## remove .venv and .local (run `make down` first)
 	$(TOOLS) clean
