@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz docs up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz measure docs up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -46,6 +46,9 @@ lock: venv ## resolve requirements-dev.txt anew into requirements.lock
 
 fuzz: venv ## send 100,000 generated requests to the emulator
 	$(RUN) tests.emulator.fuzz --requests 100000
+
+measure: venv ## measure the emulator and print a table
+	$(RUN) tests.emulator.measure
 
 docs: venv ## bring the generated parts of the documentation up to date
 	$(RUN) tests.generated_docs
