@@ -10,45 +10,33 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 STANDARD = set(sys.stdlib_module_names)
 NETWORK = {"http", "socket", "urllib", "ssl", "smtplib", "ftplib", "xmlrpc", "asyncio"}
-PURE = {"platform", "naming", "settings", "bundle", "rules", "provider/lifecycle"}
-PARTS = {"image", "worker", "application", "storage", "domain", "access"}
+# The pure rooms, lowest first: each may use those before it.
+PURE = ("platform", "naming", "provider/lifecycle", "bundle", "rules", "settings")
+PARTS = ("image", "worker", "application", "storage", "domain", "access")
+WHOLE = ("stack", "cli", "__init__", "__main__")
+BRIDGED = {"pulumi", "pulumi_cloudflare", "pulumi_docker_build", "pulumi_docker"}
+GRPC = {"grpc", "google.protobuf", "pulumi.runtime.proto", "pulumi.runtime.rpc"}
+SERVER = {"starlette", "uvicorn", "uvloop", "httptools", "cryptography", "python_multipart"}
 
-# Layer: (top-level modules beyond the standard library, parts of `components`).
-LAYERS: dict[str, tuple[set[str], set[str]]] = {
-    "pure": ({"pydantic", "jinja2"}, PURE),
-    "provider": ({"cloudflare", "pulumi", "grpc", "google", "httpx"}, PURE | {"provider"}),
-    "part": ({"pulumi", "pulumi_cloudflare", "pulumi_docker_build", "pulumi_docker"}, PURE | {"provider"}),
-    "whole": ({"pulumi", "pulumi_policy", "pydantic"}, PURE | PARTS | {"provider", "stack", "cli"}),
-    "program": ({"pulumi", "components"}, set()),
-    "emulator": (
-        {
-            "starlette",
-            "uvicorn",
-            "uvloop",
-            "httptools",
-            "cryptography",
-            "python_multipart",
-            "emulator",
-            "components.platform",
-        },
-        set(),
-    ),
+# Room: (modules beyond the standard library, rooms of `components`). The first room that holds the file counts.
+ROOMS: dict[str, tuple[set[str], set[str]]] = {
+    **{f"components/{room}": ({"pydantic", "jinja2"}, set(PURE[: index + 1])) for index, room in enumerate(PURE)},
+    # The typed resource classes are what programs import; the plugin's process never does.
+    "components/provider/resources": ({"pulumi"}, {*PURE, "provider"}),
+    "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider"}),
+    **{f"components/{part}": (BRIDGED, {*PURE, "provider/resources"}) for part in PARTS},
+    **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "provider/resources", "stack"}) for room in WHOLE},
+    "policy": ({"pulumi", "pulumi_policy", "components"}, set()),
+    "__main__": ({"pulumi", "components"}, set()),
+    "emulator": (SERVER | {"emulator", "components.platform"}, set()),
     "tools": ({"tools", "yaml"}, set()),
 }
 
 
-def layer_of(path: str) -> str | None:
-    """Give the layer of a file; None where any import is fine."""
-    tops = {"__main__.py": "program", "emulator": "emulator", "tools": "tools", "policy": "whole"}
-    top = path.split("/", maxsplit=1)[0]
-    if top != "components":
-        return tops.get(top)
-    room = path.removeprefix("components/").removesuffix(".py")
-    if any(room == pure or room.startswith(f"{pure}/") for pure in PURE):
-        return "pure"
-    if room.startswith("provider/"):
-        return "provider"
-    return "part" if room in PARTS else "whole"
+def room_of(path: str) -> str | None:
+    """Give the room that holds a file."""
+    name = path.removesuffix(".py")
+    return next((room for room in ROOMS if name == room or name.startswith(f"{room}/")), None)
 
 
 def imports(source: str, path: str) -> Iterator[str]:
@@ -64,24 +52,28 @@ def imports(source: str, path: str) -> Iterator[str]:
             yield from ([base] if node.module else [f"{base}/{alias.name}" for alias in node.names])
 
 
+def within(name: str, allowed: set[str], separator: str) -> bool:
+    return any(name == top or name.startswith(top + separator) for top in allowed)
+
+
 def violations(source: str, path: str) -> list[str]:
-    layer = layer_of(path)
-    if layer is None:
-        return []
-    outside, inside = LAYERS[layer]
+    room = room_of(path)
+    if room is None:
+        return [f"{path} is in no room of the table: say what it may import"]
+    outside, inside = ROOMS[room]
+    standard = STANDARD - (NETWORK if room.removeprefix("components/") in PURE else set())
     found = []
     for name in imports(source, path):
         if name.startswith("components/"):
-            room = name.removeprefix("components/")
-            allowed = any(room == part or room.startswith(f"{part}/") for part in inside)
+            allowed = within(name.removeprefix("components/"), inside, "/")
         elif "/" in name:
-            allowed = name.split("/")[0] == layer  # the emulator's own relative imports
+            allowed = name.split("/")[0] == room  # relative imports of the emulator
+        elif room == "__main__" and name.startswith("components."):
+            allowed = name.count(".") == 1  # public names only
         else:
-            allowed = any(name == module or name.startswith(f"{module}.") for module in outside)
-            standard = name.split(".")[0] in STANDARD - (NETWORK if layer == "pure" else set())
-            allowed = allowed or standard
+            allowed = within(name, outside, ".") or name.partition(".")[0] in standard
         if not allowed:
-            found.append(f"{path} ({layer}) may not import {name}")
+            found.append(f"{path} ({room}) may not import {name}")
     return found
 
 
@@ -105,7 +97,12 @@ def test_every_import_is_allowed():
         ("components/provider/service.py", "import pulumi_cloudflare as cf"),
         ("components/worker.py", "from .image import SandboxImage"),
         ("components/worker.py", "from . import image"),
+        ("components/platform/limits.py", "from ..settings import SandboxSettings"),
+        ("components/provider/service.py", "import pulumi"),
+        ("components/image.py", "from .provider.service import Service"),
+        ("components/unheard_of.py", "import re"),
         ("__main__.py", "import pydantic"),
+        ("__main__.py", "from components.provider.service import Service"),
         ("emulator/app.py", "from components import SandboxStack"),
         ("emulator/app.py", "import components.settings"),
         ("tools/install.py", "import pydantic"),
@@ -125,6 +122,9 @@ def test_a_forbidden_import_is_found(path: str, source: str):
         ),
         ("components/worker.py", "import pulumi_cloudflare\nfrom .bundle import read"),
         ("components/stack.py", "from .worker import SandboxWorker\nimport pulumi"),
+        ("components/provider/resources.py", "import pulumi\nfrom .shapes import Binding"),
+        ("policy/__main__.py", "from components.rules import flags\nimport pulumi_policy"),
+        ("__main__.py", "import pulumi\nfrom components import SandboxStack"),
         ("emulator/app.py", "from components.platform import limits\nfrom . import store"),
     ],
 )
