@@ -29,8 +29,8 @@ env: setup ## print shell settings for running pulumi by hand: eval "$$(make -s 
 test: setup ## run all tests
 	$(PYTEST)
 
-test-quick: venv ## run the tests that need no engine, in under a minute
-	$(PYTEST) -m "not engine"
+test-quick: venv ## run the tests that need neither engine nor wrangler
+	$(PYTEST) -m "not engine and not wrangler"
 
 lint: venv ## check style and types
 	$(RUN) ruff format --check .

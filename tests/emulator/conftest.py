@@ -115,3 +115,10 @@ def account(emulator: Running) -> str:
 @pytest.fixture
 def zone(emulator: Running) -> str:
     return str(emulator.world.store.find("zone", "", "name", "sandbox.example")[0]["id"])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs wrangler: it takes seconds a call."""
+    for item in items:
+        if "wrangler" in getattr(item, "fixturenames", ()):
+            item.add_marker("wrangler")
