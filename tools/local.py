@@ -22,9 +22,11 @@ def up() -> int:
     """Deploy the stack and show what exists now and what to try next."""
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
+        wanted = local_settings.original()
         cloudflare = emulated.start()
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
+        local_settings.update_copy(wanted)
         if pulumi.show("up", "--yes", "--skip-preview", "--suppress-outputs", *local_settings.selection(), cwd=ROOT):
             remedy = "Mend what it names and run `make up` again; what was deployed is kept"
             raise SetupError("the local stack was not deployed", "the engine's reason is above", remedy)
@@ -73,13 +75,12 @@ def print_environment() -> int:
 
 
 def _prepare(pulumi: Engine) -> None:
-    """Make stack and settings exist, and clear the lock of a run that was killed."""
+    """Make the stack exist, and clear the lock of a run that was killed."""
     local_settings.copy_project()
     if not is_up() or not local_settings.COPY.exists():
         _checked(pulumi, "stack", "select", "--create", STACK)
     if _is_left_locked():
         _checked(pulumi, "cancel", "--yes", STACK)
-    local_settings.update_copy()
 
 
 def _is_left_locked() -> bool:

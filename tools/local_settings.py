@@ -7,6 +7,7 @@ the copy by hand, secrets for instance, stay until the stack is taken down.
 
 import json
 import shutil
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
@@ -33,9 +34,13 @@ def copy_project() -> None:
     shutil.copyfile(ROOT / "Pulumi.yaml", PROJECT_COPY / "Pulumi.yaml")
 
 
-def update_copy() -> None:
+def original() -> dict[str, Any]:
+    """Give the settings under version control."""
+    return _read(_ORIGINAL).get("config") or {}
+
+
+def update_copy(wanted: dict[str, Any]) -> None:
     """Bring the original's settings into the copy; what is under version control wins."""
-    wanted = _read(_ORIGINAL).get("config") or {}
     settings = _read(COPY) if COPY.exists() else {}
     taken = json.loads(_TAKEN.read_text()) if _TAKEN.exists() else []
     by_hand = {key: value for key, value in (settings.get("config") or {}).items() if key not in taken}
@@ -43,7 +48,7 @@ def update_copy() -> None:
     write_whole(_TAKEN, json.dumps(sorted(wanted)))
 
 
-def _read(path: Any) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
     try:
         found = yaml.safe_load(path.read_text()) or {}
     except (yaml.YAMLError, UnicodeDecodeError) as error:
