@@ -164,7 +164,7 @@ class Generator:
         chance = 0.5 if depth < 3 else 0.1
         if not schema.get("properties") and self.rng.random() < 0.7:
             if owner == "resources":
-                return {"com.cloudflare.api.account.*": "*"}
+                return {f"com.cloudflare.api.account.{self.pool.account_id}": "*"}
             anything = schema.get("additionalProperties", True)
             return {self.pool.text(): self.pool.text() if anything is True else self.value(anything, "", depth + 1)}
         return {
