@@ -19,6 +19,7 @@ HOSTILE_VALUES = (
 MALFORMED = (
     b"", b"{", b"[]", b"null", b"true", b'"text"', b"123", b'{"a":1}x', b"\xff\xfe", b'{"name":"\\ud800"}', b"9" * 5000,
     b'{"a":NaN}', b'{"a":1e999}', b"[" * 5000,
+    b'{"title":"x\xed\xa0\x80"}', '{"title":"x\ud800"}'.encode("utf-16", "surrogatepass"), b'\xef\xbb\xbf{"title":"x"}',
     b'{"a":' * 2000, b"\x00", b"<html>", b'{"name":1,"name":2}',
 )  # fmt: skip
 QUERY = {

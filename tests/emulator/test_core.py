@@ -66,11 +66,22 @@ def test_head_and_options(raw: Any, account: str):
 
 @pytest.mark.parametrize(
     "content",
-    [b"{", b"[" * 100_000, b'{"name": NaN}', b'{"name": 1e999}', b'{"name": "\\ud800"}', b"\xff", b"9" * 5000],
+    [
+        b"{",
+        b"[" * 100_000,
+        b'{"name": NaN}',
+        b'{"name": 1e999}',
+        b'{"title": "\\ud800"}',
+        b'{"title": "x\xed\xa0\x80"}',
+        '{"title": "x\ud800"}'.encode("utf-16", "surrogatepass"),
+        b"\xff",
+        b"9" * 5000,
+    ],
 )
 def test_what_is_not_json_is_refused(raw: Any, account: str, content: bytes):
-    refused = raw.refusal("POST", f"/accounts/{account}/queues", content=content)
+    refused = raw.refusal("POST", f"/accounts/{account}/storage/kv/namespaces", content=content)
     assert refused[0] == 400
+    assert "JSON" in refused[2]
 
 
 def test_bodies_have_a_limit(raw: Any, account: str):
