@@ -119,6 +119,14 @@ def test_fail_the_second_call_only(raw: Any, account: str):
     assert [entry["fault"] != "" for entry in raw.control("GET", "/journal")] == [False, True, False]
 
 
+def test_a_rule_counts_calls_on_which_another_acts(raw: Any, account: str):
+    raw.fault(nth=1, status=500)
+    raw.fault(nth=2, status=503)
+    path = f"/accounts/{account}/queues"
+    assert [raw.api("GET", path).status_code for _ in range(3)] == [500, 503, 200]
+    assert [(rule["seen"], rule["acted"]) for rule in raw.control("GET", "/faults")] == [(3, 1), (3, 1)]
+
+
 def test_rate_limit(raw: Any, account: str):
     raw.fault(path="*/queues", retry_after=1.5, times=0)
     answer = raw.api("GET", f"/accounts/{account}/queues")
