@@ -11,6 +11,10 @@ from typing import Any
 
 from .schema import anything, fields, flag, mapping, number, text
 
+# What cannot be sent would break the emulator's own answer; its length and framing are the server's to say.
+_HEADER_NAME = text(pattern=r"(?i:(?!(content-length|transfer-encoding)$)[!#$%&'*+.^_`|~0-9a-z-]+)")
+_HEADER_VALUE = text(pattern=r"[\t\x20-\x7e\x80-\xff]*")
+
 CHECK = fields(
     {},
     {
@@ -23,7 +27,7 @@ CHECK = fields(
         "code": number(whole=True),
         "message": text(),
         "body": anything(),
-        "headers": mapping(text()),
+        "headers": mapping(_HEADER_VALUE, _HEADER_NAME),
         "retry_after": number(least=0, most=86400),
         "delay_ms": number(least=0, most=600_000),
         "drop": flag(),

@@ -171,6 +171,34 @@ def test_a_fault_needs_an_effect(raw: Any):
     assert answer.json()["errors"][0]["message"] == "A fault rule needs a status, retry_after, delay_ms or drop."
 
 
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [
+        ({"x": "€"}, "headers.x has an invalid format"),
+        ({"x": "a\r\ny: b"}, "headers.x has an invalid format"),
+        ({"x": "\x00"}, "headers.x has an invalid format"),
+        ({"a b": "c"}, "the name 'headers.a b' has an invalid format"),
+        ({"": "c"}, "the name 'headers.' has an invalid format"),
+        ({"x\n": "c"}, "the name 'headers.x\\n' has an invalid format"),
+        ({"Content-Length": "5"}, "the name 'headers.Content-Length' has an invalid format"),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused(raw: Any, headers: dict[str, str], problem: str):
+    rule = {"status": 500, "headers": headers}
+    answer = raw.http.post(f"{raw.emulator.origin}/_emulator/faults", json=rule)
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (400, problem)
+
+
+@pytest.mark.parametrize("status", [204, 304])
+@pytest.mark.parametrize("body", ["text", {"a": 1}, None])
+def test_a_fault_whose_status_has_no_body(raw: Any, account: str, status: int, body: Any):
+    raw.fault(status=status, headers={"x-why": "h\xe9"}, body=body)
+    answer = raw.api("GET", f"/accounts/{account}")
+    assert (answer.status_code, answer.content, answer.headers["x-why"]) == (status, b"", "h\xe9")
+    assert not {"content-type", "content-length", "transfer-encoding"} & set(answer.headers)
+    assert raw.api("GET", f"/accounts/{account}").status_code == 200
+
+
 def test_the_clock_moves_on(raw: Any):
     before = raw.control("GET", "/clock")
     after = raw.control("POST", "/clock", json={"advance": 86400})
