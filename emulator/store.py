@@ -141,11 +141,6 @@ class Store:
         query += f" ORDER BY {column} {'DESC' if descending else 'ASC'} LIMIT ? OFFSET ?"
         return [json.loads(row[0]) for row in self._db.execute(query, (*values, limit, offset))]
 
-    def keys(self, kind: str, scope: str) -> list[str]:
-        """Keys of a scope in insertion order."""
-        query = "SELECT key FROM documents WHERE kind = ? AND scope = ? ORDER BY seq"
-        return [row[0] for row in self._db.execute(query, (kind, scope))]
-
     def count(self, kind: str, scope: str) -> int:
         """How many documents a scope has."""
         query = "SELECT COUNT(*) FROM documents WHERE kind = ? AND scope = ?"
