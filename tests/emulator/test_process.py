@@ -23,6 +23,7 @@ from emulator.registry import load_services
 from emulator.settings import Settings
 from emulator.table import fidelity_table
 from emulator.world import World
+from tests.emulator.workers_upload import parts
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "process_test_token_0123456789_0123456789"
@@ -60,8 +61,8 @@ def _call(url: str, path: str, method: str = "GET", token: str = TOKEN, **option
     return httpx.request(method, url + path, headers={"authorization": f"Bearer {token}"}, **options)
 
 
-def _account(url: str) -> str:
-    return str(_call(url, "/accounts").json()["result"][0]["id"])
+def _account(url: str, token: str = TOKEN) -> str:
+    return str(_call(url, "/accounts", token=token).json()["result"][0]["id"])
 
 
 def _processor_seconds() -> float:
@@ -167,6 +168,26 @@ def test_secrets_are_not_in_the_clear_on_disk(tmp_path: Path):
     assert made["client_secret"].encode() not in content
     assert TOKEN.encode() not in content
     assert made["client_id"].encode() in content
+
+
+def test_a_folder_open_to_others_stays_open_and_its_files_are_the_owner_s(tmp_path: Path):
+    tmp_path.chmod(0o755)
+    env = {name: value for name, value in ENV.items() if name != "CLOUDFLARE_API_TOKEN"}
+    with _program(tmp_path, env=env) as (_, url):
+        token = (tmp_path / "token").read_text()
+        account = _account(url, token)
+        files = parts({"bindings": [{"type": "secret_text", "name": "S", "text": "hidden"}]})
+        path = f"/accounts/{account}/workers/scripts/w"
+        assert _call(url, path, "PUT", token, files=files).status_code == 200
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.rglob("*")}
+    assert {"key", "lock", "token", "state.sqlite3", "state.sqlite3-wal", "state.sqlite3-shm", "blobs"} <= set(modes)
+    assert not {name: oct(mode) for name, mode in modes.items() if mode & 0o077}
+
+
+def test_a_new_folder_is_the_owner_s(tmp_path: Path):
+    with _program(tmp_path / "state"):
+        assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
 
 
 def test_without_a_token_one_is_made_for_the_owner_only(tmp_path: Path):
