@@ -107,8 +107,10 @@ def test_zone_permissions(raw: Any, account: str, zone: str, resource: str):
 def test_deny_wins(raw: Any, account: str):
     resource = f"com.cloudflare.api.account.{account}"
     deny = {**_policy(resource, "Queues Write"), "effect": "deny"}
-    made = _mint(raw, account, _policy(resource, "Queues Write"), deny)
-    assert raw.as_token(made["value"]).refusal("GET", f"/accounts/{account}/queues")[:2] == (403, 10000)
+    made = _mint(raw, account, deny, _policy(resource, "Queues Write"))
+    reader = raw.as_token(made["value"])
+    assert reader.refusal("POST", f"/accounts/{account}/queues", json={"queue_name": "q"})[:2] == (403, 10000)
+    assert reader.api("GET", f"/accounts/{account}/queues").status_code == 200  # only writing is denied
 
 
 def test_tokens_expire_and_begin(raw: Any, account: str):
