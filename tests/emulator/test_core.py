@@ -112,6 +112,15 @@ def test_the_journal_records_requests_and_no_secret(raw: Any, account: str):
     assert raw.control("GET", "/journal") == []
 
 
+@pytest.mark.parametrize(
+    "name", ["token", "access_token", "X-Api-Key", "clientSecret", "password2", "X-Amz-Signature", "sig", "jwt"]
+)
+def test_the_journal_masks_parameters_that_may_be_secret(raw: Any, name: str):
+    raw.api("GET", "/accounts", params={name: "hidden", "name": "shown"})
+    (entry,) = raw.control("GET", "/journal")
+    assert entry["query"] == f"{name}=%2A%2A%2A&name=shown"
+
+
 def test_fail_the_second_call_only(raw: Any, account: str):
     raw.fault(operation="queues.list_queues", nth=2, status=503, code=1, message="later")
     path = f"/accounts/{account}/queues"
