@@ -1,4 +1,4 @@
-"""The core's parts by themselves: store, blobs, vault, router, checks, multipart; what Workers' code is searched with."""
+"""The core's parts by themselves: store, blobs, vault, router, checks, multipart, the reader of code."""
 
 import contextlib
 import json
