@@ -2,7 +2,7 @@
 
 from emulator.errors import Failure
 
-_THREADS = "terraform-provider-cloudflare issue 5233"
+_THREADS = "title of terraform-provider-cloudflare issue 5233; the rest of the wording is inferred"
 
 NO_TOKEN = Failure(404, 1003, "Token not found.")
 NO_GROUP = Failure(400, 1001, "Permission group {group} does not exist.")
