@@ -28,11 +28,17 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m emulator", description="A Cloudflare control plane on loopback.")
     parser.add_argument("command", nargs="?", choices=("serve", "table"), default="serve")
-    parser.add_argument("--port", type=int, default=8787, help="port on 127.0.0.1; 0 takes any free one")
+    parser.add_argument("--port", type=_port, default=8787, help="port on 127.0.0.1; 0 takes any free one")
     parser.add_argument("--state", type=Path, default=Path(".local/emulator"), help="folder that holds the state")
     parser.add_argument("--token-file", type=Path, help="file holding the API token to accept")
     parser.add_argument("--account-config", type=Path, help="JSON with accounts, zones and further tokens")
     return parser
+
+
+def _port(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and int(value) < 65536):
+        raise argparse.ArgumentTypeError(f"{value} is not a port: it must be a number from 0 to 65535")
+    return int(value)
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from .world import World
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _CHUNK = 256 * 1024
+_BODILESS = (204, 304)
 _CONTROL_SEGMENT = CONTROL.strip("/")
 
 
@@ -220,12 +221,14 @@ async def _strike(fault: Fault) -> Raw | None:
 
 
 async def _send(send: Send, reply: Raw, *, head: bool) -> None:
+    if reply.status in _BODILESS:
+        reply = Raw(b"", None, reply.status, reply.headers)
     body = reply.body
     first, length = reply.window or (0, body.stat().st_size if isinstance(body, Path) else len(body))
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
     if reply.content_type:
         headers.append((b"content-type", reply.content_type.encode("latin-1")))
-    if "content-length" not in reply.headers and reply.status != 204:
+    if "content-length" not in reply.headers and reply.status not in _BODILESS:
         headers.append((b"content-length", str(length).encode()))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     if head or isinstance(body, bytes):

@@ -20,7 +20,7 @@ class Blobs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._incoming = folder / "incoming"
-        self._incoming.mkdir(parents=True, exist_ok=True)
+        self._make_folders()
 
     def put(self, content: bytes) -> str:
         """Keep the content; its SHA-256 in hex."""
@@ -39,7 +39,7 @@ class Blobs:
     def adopt(self, file: Path, digest: str) -> None:
         """Take over a file the caller has hashed."""
         target = self.path(digest)
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(mode=0o700, exist_ok=True)
         file.replace(target)
 
     def get(self, digest: str) -> bytes | None:
@@ -69,4 +69,8 @@ class Blobs:
     def clear(self) -> None:
         """Remove everything."""
         shutil.rmtree(self._folder)
-        self._incoming.mkdir(parents=True)
+        self._make_folders()
+
+    def _make_folders(self) -> None:
+        for folder in (self._folder, self._incoming):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -154,9 +154,10 @@ class Call:
 
 
 def parse_json(content: bytes) -> Any:
-    """Strict JSON: no NaN, no infinite numbers, no half characters, not nested beyond reason."""
+    """Strict JSON: UTF-8, no NaN, no infinite numbers, no half characters, not nested beyond reason."""
     try:
-        value = json.loads(content, parse_constant=_refuse, parse_float=_finite)
+        # Of bytes json.loads guesses the encoding, and lets halves of surrogate pairs through.
+        value = json.loads(content.decode(), parse_constant=_refuse, parse_float=_finite)
         if b"\\u" in content:
             json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair cannot be stored as text
     except (ValueError, RecursionError) as error:

@@ -1,8 +1,8 @@
 """Failures on demand.
 
 A rule picks calls (method, path pattern or operation, from the n-th match on, so many times) and says what happens:
-an error status, a delay, a dropped connection, before the work is done or after it. Rules are tried in order; the
-first that is due acts.
+an error status, a delay, a dropped connection, before the work is done or after it. Every rule counts its matches;
+of those that are due the first acts.
 """
 
 import fnmatch
@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .schema import anything, fields, flag, mapping, number, text
+
+# What cannot be sent would break the emulator's own answer; its length and framing are the server's to say.
+_HEADER_NAME = text(pattern=r"(?i:(?!(content-length|transfer-encoding)$)[!#$%&'*+.^_`|~0-9a-z-]+)")
+_HEADER_VALUE = text(pattern=r"[\t\x20-\x7e\x80-\xff]*")
 
 CHECK = fields(
     {},
@@ -23,7 +27,7 @@ CHECK = fields(
         "code": number(whole=True),
         "message": text(),
         "body": anything(),
-        "headers": mapping(text()),
+        "headers": mapping(_HEADER_VALUE, _HEADER_NAME),
         "retry_after": number(least=0, most=86400),
         "delay_ms": number(least=0, most=600_000),
         "drop": flag(),
@@ -45,21 +49,20 @@ class Fault:
         """For the control route."""
         return {"id": self.id, **self.rule, "seen": self.seen, "acted": self.acted}
 
-    def due(self, method: str, path: str, operation: str) -> bool:
-        """Count a match; whether it is this rule's turn."""
+    def matches(self, method: str, path: str, operation: str) -> bool:
+        """Whether the rule is about such a call."""
         rule = self.rule
-        if rule.get("method", method) != method:
-            return False
-        if not fnmatch.fnmatchcase(path, rule.get("path", "*")):
-            return False
-        if not fnmatch.fnmatchcase(operation, rule.get("operation", "*")):
-            return False
-        self.seen += 1
-        times = rule.get("times", 1)
-        if self.seen < rule.get("nth", 1) or (times and self.acted >= times):
-            return False
-        self.acted += 1
-        return True
+        return (
+            rule.get("method", method) == method
+            and fnmatch.fnmatchcase(path, rule.get("path", "*"))
+            and fnmatch.fnmatchcase(operation, rule.get("operation", "*"))
+        )
+
+    @property
+    def due(self) -> bool:
+        """Whether it is this rule's turn."""
+        times = self.rule.get("times", 1)
+        return self.seen >= self.rule.get("nth", 1) and (not times or self.acted < times)
 
     @property
     def after(self) -> bool:
@@ -118,7 +121,13 @@ class Faults:
 
     def take(self, method: str, path: str, operation: str) -> Fault | None:
         """The rule that acts on this call, if any."""
-        return next((fault for fault in self._rules if fault.due(method, path, operation)), None)
+        matching = [fault for fault in self._rules if fault.matches(method, path, operation)]
+        for fault in matching:
+            fault.seen += 1
+        acting = next((fault for fault in matching if fault.due), None)
+        if acting is not None:
+            acting.acted += 1
+        return acting
 
     def all(self) -> list[Fault]:
         """The rules in force."""

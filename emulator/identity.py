@@ -44,16 +44,11 @@ class Identity:
         return str(self.document.get("status", "active"))
 
     def allows(self, needs: tuple[str, ...], resources: tuple[str, ...]) -> bool:
-        """Whether one of the needed groups is held on one of the resources, and not denied there."""
-        allowed = False
-        for grant in self.grants:
-            if not any(_covers(grant.resources, resource) for resource in resources):
-                continue
-            if EVERYTHING in grant.groups or any(satisfies(grant.groups, need) for need in needs):
-                if not grant.allow:
-                    return False
-                allowed = True
-        return allowed
+        """Whether one of the needed groups is held on one of the resources, and exactly that group not denied there."""
+        here = [grant for grant in self.grants if any(_covers(grant.resources, each) for each in resources)]
+        held = [grant.groups for grant in here if grant.allow]
+        left = [need for need in needs if not any(need in grant.groups for grant in here if not grant.allow)]
+        return any(EVERYTHING in groups or satisfies(groups, need) for groups in held for need in left)
 
     def touches(self, resources: tuple[str, ...]) -> bool:
         """Whether the token has anything to do with one of these resources."""

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 CAPACITY = 20_000
-_SECRET_PARAMETERS = frozenset({"token", "access_token", "jwt", "secret", "password", "sig"})
+_SECRET_WORDS = ("token", "key", "secret", "password", "sig", "jwt")  # part of a parameter's name
 _FIELDS = (
     "sequence",
     "time",
@@ -65,6 +65,10 @@ class Journal:
 
 def _without_secrets(query: str) -> str:
     pairs = parse_qsl(query, keep_blank_values=True)
-    if not any(name.lower() in _SECRET_PARAMETERS for name, _ in pairs):
+    if not any(_is_secret(name) for name, _ in pairs):
         return query
-    return urlencode([(name, "***" if name.lower() in _SECRET_PARAMETERS else value) for name, value in pairs])
+    return urlencode([(name, "***" if _is_secret(name) else value) for name, value in pairs])
+
+
+def _is_secret(parameter: str) -> bool:
+    return any(word in parameter.lower() for word in _SECRET_WORDS)

@@ -100,15 +100,18 @@ def fields(
     return check
 
 
-def mapping(check_value: Check) -> Check:
-    """An object with free keys and equal values."""
+def mapping(check_value: Check, check_name: Check | None = None) -> Check:
+    """An object with free or equally checked names and equal values."""
 
     def check(value: Any, path: str, found: list[str]) -> None:
         if not isinstance(value, dict):
             found.append(f"{path or 'body'} must be an object")
             return
         for name, item in value.items():
-            check_value(item, f"{path}.{name}" if path else name, found)
+            inner = f"{path}.{name}" if path else name
+            if check_name is not None:
+                check_name(name, f"the name {inner!r}", found)
+            check_value(item, inner, found)
 
     return check
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 Document = dict[str, Any]
 Order = Literal["age", "key"]
 
+_DATABASE = "state.sqlite3"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS documents (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL,
@@ -40,7 +41,9 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        # A folder that was there may be open to others and stays so: each file is for its owner only.
+        for name in ("lock", _DATABASE):  # SQLite gives its log the mode of the database
+            (folder / name).touch(mode=0o600)
         self._lock = (folder / "lock").open("w", encoding="utf-8")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -48,7 +51,7 @@ class Store:
             self._lock.close()
             raise StateInUseError(f"The state folder {folder} is in use by another emulator.") from error
         # One thread at a time uses it, but a test may build the emulator on one thread and serve on another.
-        self._db = sqlite3.connect(folder / "state.sqlite3", isolation_level=None, check_same_thread=False)
+        self._db = sqlite3.connect(folder / _DATABASE, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA foreign_keys = ON")
@@ -140,11 +143,6 @@ class Store:
         column = "seq" if order == "age" else "key"
         query += f" ORDER BY {column} {'DESC' if descending else 'ASC'} LIMIT ? OFFSET ?"
         return [json.loads(row[0]) for row in self._db.execute(query, (*values, limit, offset))]
-
-    def keys(self, kind: str, scope: str) -> list[str]:
-        """Keys of a scope in insertion order."""
-        query = "SELECT key FROM documents WHERE kind = ? AND scope = ? ORDER BY seq"
-        return [row[0] for row in self._db.execute(query, (kind, scope))]
 
     def count(self, kind: str, scope: str) -> int:
         """How many documents a scope has."""

@@ -4,7 +4,6 @@ Handlers reach it as `call.world`: state, blobs, vault, clock, tokens, journal, 
 accounts and zones into a new state; a reset clears all and seeds again.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 from .blobs import Blobs
@@ -33,7 +32,6 @@ class World:
         self.identities = Identities(settings, self.store)
         self.latency_ms = 0.0
         self.base_url = ""  # known once the server listens
-        self.resetters: list[Callable[[], None]] = []  # what services that hold more than documents do on a reset
         with self.store.transaction():
             seed(self.store, self.clock, settings)
 
@@ -48,8 +46,6 @@ class World:
         self.faults.clear()
         self.identities.forget()
         self.latency_ms = 0.0
-        for forget in self.resetters:
-            forget()
 
     def close(self) -> None:
         """Let go of the state folder."""

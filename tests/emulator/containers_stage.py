@@ -9,11 +9,11 @@ from emulator.testing import Running
 class Stage:
     """An account with a container-enabled class and two images."""
 
-    def __init__(self, raw: Any, emulator: Running) -> None:
+    def __init__(self, raw: Any, emulator: Running, script: str = "worker") -> None:
         self.raw, self.emulator = raw, emulator
         self.account = emulator.account_id
         self.base = f"/accounts/{self.account}/containers"
-        self.namespace = self.make_namespace("worker", "Sandbox")
+        self.namespace = self.make_namespace(script, "Sandbox")
         self.image, self.newer = self.seed("v1"), self.seed("v2")
 
     def make_namespace(self, script: str, class_name: str, *, container: bool = True) -> str:
@@ -41,7 +41,9 @@ class Stage:
         """An image in the registry."""
         repository = f"{self.account}/sandbox"
         labels = {"tag": tag}
-        self.raw.control("POST", "/registry/images", json={"repository": repository, "tags": [tag], "labels": labels})
+        body = {"repository": repository, "tags": [tag], "labels": labels}
+        digest = self.raw.control("POST", "/registry/images", json=body)["digest"]
+        self.pinned = f"registry.cloudflare.com/{repository}@{digest}"
         return f"registry.cloudflare.com/{repository}:{tag}"
 
     def body(self, **changes: Any) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 `python -m tests.emulator.fuzz --requests 100000` starts an emulator of its own, sends the requests and says what went
 wrong: an answer of 500 or more, no answer in time, a broken envelope, an answer the official description does not
-allow, an inconsistent state afterwards. Operations come from the registry, so new ones are driven without being told.
+allow, an inconsistent state afterwards, and after a long run an operation that never succeeded. Operations come from
+the registry, so new ones are driven without being told; what they need to succeed is put on a stage from time to time.
 """
 
 import argparse
@@ -20,12 +21,20 @@ from urllib.parse import quote
 import httpx
 
 from emulator.registry import API, Operation, load_services
+from emulator.router import Router, split
 from emulator.testing import Running, running
-from tests.emulator import official
+from tests.emulator import containers_requests, official
+from tests.emulator.containers_stage import Stage
 from tests.emulator.generate import Generator, Pool
+from tests.emulator.workers_requests import Sender
 
 _TIMEOUT = 20
 _MOST_FAILURES = 10
+_SCENE = 1_000  # requests between two settings of the stage
+_LONG = 50_000  # requests in which every operation must have succeeded
+_MAY_NEVER_SUCCEED = {
+    "workers_triggers.check_subdomain": "answers 404 for a free name and 409 for a taken one",
+}
 
 
 @dataclass
@@ -59,21 +68,98 @@ class Fuzz:
             for operation in self.operations
             if operation.path.endswith("}")
         }
+        self.router = Router(self.operations)
+        self.workers = Sender(self, seed)
+        self.scenes = 0
         self.report = Report()
         self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=_TIMEOUT)
 
     def run(self, requests: int) -> Report:
         """Send the requests, then look at the state."""
         while self.report.statuses.total() < requests:
-            operation = self.rng.choice(self.operations)
-            if operation.method == "DELETE" and self.rng.random() < 0.7:
-                continue  # else most requests would meet an empty account
-            self._step(operation)
+            if self.report.statuses.total() >= self.scenes * _SCENE:
+                self._set_stage()
+            self._any_step()
             if len(self.report.failures) >= _MOST_FAILURES:
                 return self.report
         self._look_at_state()
+        if requests >= _LONG:
+            self.report.failures += [f"{name} never succeeded" for name in self.never if name not in _MAY_NEVER_SUCCEED]
         self.http.close()
         return self.report
+
+    @property
+    def never(self) -> list[str]:
+        """Operations without a success."""
+        return sorted({operation.id for operation in self.operations} - set(self.report.good))
+
+    def _set_stage(self) -> None:
+        """A Worker with a class, images, an application with an instance: what random requests would never make."""
+        self.scenes += 1
+        self.control("POST", "/clock", json={"advance": 60})  # deletions and rollouts come to their end
+        self.stage = Stage(self, self.emulator, script=f"stage-{self.scenes}")
+        self.application = self.stage.create(name=f"stage-{self.scenes}")
+        self.stage.run_instance(self.application)
+        self.api("POST", f"{self.stage.base}/image-preparations", json={"image": self.stage.pinned})
+        account = f"/accounts/{self.emulator.account_id}"
+        self.api("POST", f"{account}/r2/buckets", json={"name": "stage"})
+        queue = self._made("POST", f"{account}/queues", queue_name=f"stage-{self.scenes}")["queue_id"]
+        self.pool.learn_keys(f"{account}/event_notifications/r2", ["stage"])
+        self.pool.learn_keys(f"{account}/event_notifications/r2/stage/configuration/queues", [queue])
+        spaces = f"{account}/storage/kv/namespaces"
+        space = f"{spaces}/{self._made('POST', spaces, title=f'stage-{self.scenes}')['id']}"
+        self.api("PUT", f"{space}/values/stage", content=b"value")
+        for part in ("values", "metadata"):
+            self.pool.learn_keys(f"{space}/{part}", ["stage"])
+        self._dress_worker(f"{account}/workers")
+        try:
+            self.workers.look()
+        except AssertionError as error:
+            self.report.failures.append(f"what the state holds cannot be read: {error}")
+
+    def _dress_worker(self, workers: str) -> None:
+        """A secret, another deployment, and files, which are sent with the token of a session."""
+        script = f"{workers}/scripts/stage-{self.scenes}"
+        self.pool.learn({"environment_name": "production"})
+        self._made("PUT", f"{script}/secrets", name="S", type="secret_text", text="hidden")
+        version = self.api("GET", f"{script}/versions").json()["result"]["items"][0]["id"]
+        share = [{"version_id": version, "percentage": 100}]
+        self._made("POST", f"{script}/deployments", strategy="percentage", versions=share)
+        file = f"{self.scenes:032x}"
+        session = self._made("POST", f"{script}/assets-upload-session", manifest={"/a": {"hash": file, "size": 1}})
+        headers = {"authorization": f"Bearer {session['jwt']}"}
+        files = [(file, (file, "eA==", "text/html"))]
+        self.api("POST", f"{workers}/assets/upload?base64=true", files=files, headers=headers)
+
+    def _made(self, method: str, path: str, **body: Any) -> Any:
+        return self.api(method, path, json=body).json()["result"]
+
+    def _any_step(self) -> None:
+        dice = self.rng.random()
+        if dice < 0.1:
+            method, path, options = self.workers.request()
+            self.api(method, path, **options)
+        elif dice < 0.2:
+            current = self.stage.get(self.application) or self.application
+            method, path, body = self.rng.choice(containers_requests.requests_of(self.stage, current))
+            body = body if self.rng.random() < 0.5 else containers_requests.damaged(self.rng, body)
+            self.api(method, self.stage.base + path, json=body)
+        else:
+            operation = self.rng.choice(self.operations)
+            # Else most requests would meet an empty account.
+            if operation.method != "DELETE" or self.rng.random() < 0.3:
+                self._step(operation)
+
+    def api(self, method: str, path: str, **options: Any) -> Any:
+        """A request as the generators of Workers and Containers make it."""
+        operation = self.router.find(split(API + path.partition("?")[0]))[0][method]
+        return self._exchange(operation, path, **options) or httpx.Response(503, json={"result": None})
+
+    def control(self, method: str, path: str, **options: Any) -> Any:
+        """Call a control route; its result."""
+        response = self.http.request(method, f"{self.emulator.origin}/_emulator{path}", **options)
+        response.raise_for_status()
+        return response.json()["result"]
 
     def _step(self, operation: Operation) -> None:
         path = ""
@@ -111,10 +197,12 @@ class Fuzz:
         query: dict[str, str] | None = None,
     ) -> httpx.Response | None:
         """One request; what is wrong with its answer goes into the report."""
+        return self._exchange(operation, path, content=body, headers=headers, params=query)
+
+    def _exchange(self, operation: Operation, path: str, **options: Any) -> httpx.Response | None:
+        body = options.get("content", options)
         try:
-            response = self.http.request(
-                operation.method, self.emulator.url + path, content=body, headers=headers, params=query
-            )
+            response = self.http.request(operation.method, self.emulator.url + path, **options)
         except httpx.TransportError as error:
             self._fail(operation, path, body, f"no answer: {error!r}")
             return None
@@ -125,7 +213,7 @@ class Fuzz:
         elif response.status_code < 300:
             self.report.good[operation.id] += 1
             if "json" in response.headers.get("content-type", ""):
-                self._learn(operation, path, response.json().get("result"))
+                self._learn(operation, path.partition("?")[0], response.json().get("result"))
         return response
 
     def _learn(self, operation: Operation, path: str, result: Any) -> None:
@@ -136,11 +224,12 @@ class Fuzz:
             self.pool.learn_keys(path, keys, self.children.get(operation.path, ""))
             self.pool.learn_keys(path.rpartition("/")[0], keys)  # what `…/order` made is below `…`
 
-    def _fail(self, operation: Operation, path: str, body: bytes | None, complaint: str) -> None:
+    def _fail(self, operation: Operation, path: str, body: object, complaint: str) -> None:
         self.report.failures.append(f"{operation.id} {operation.method} {path}\n  body: {body!r:.600}\n  {complaint}")
 
     def _look_at_state(self) -> None:
         """Every list works, and everything listed can be read."""
+        self.control("POST", "/clock", json={"advance": 60})  # what is being deleted is gone
         for complaint in self.emulator.world.store.complaints():
             self.report.failures.append(f"state: {complaint}")
         reads = self.reads
@@ -211,11 +300,10 @@ def main() -> int:
         fuzz = Fuzz(emulator, options.seed)
         report = fuzz.run(options.requests)
     seconds = time.monotonic() - started
-    never = sorted({operation.id for operation in fuzz.operations} - set(report.good))
     lines = [
         f"seed {options.seed}: {report.statuses.total()} requests in {seconds:.0f} s",
         f"statuses: {dict(sorted(report.statuses.items()))}",
-        f"operations: {len(fuzz.operations)}, never successful: {', '.join(never) or 'none'}",
+        f"operations: {len(fuzz.operations)}, never successful: {', '.join(fuzz.never) or 'none'}",
         f"failures: {len(report.failures)}",
         *report.failures,
     ]

@@ -19,6 +19,7 @@ HOSTILE_VALUES = (
 MALFORMED = (
     b"", b"{", b"[]", b"null", b"true", b'"text"', b"123", b'{"a":1}x', b"\xff\xfe", b'{"name":"\\ud800"}', b"9" * 5000,
     b'{"a":NaN}', b'{"a":1e999}', b"[" * 5000,
+    b'{"title":"x\xed\xa0\x80"}', '{"title":"x\ud800"}'.encode("utf-16", "surrogatepass"), b'\xef\xbb\xbf{"title":"x"}',
     b'{"a":' * 2000, b"\x00", b"<html>", b'{"name":1,"name":2}',
 )  # fmt: skip
 QUERY = {
@@ -34,12 +35,40 @@ QUERY = {
     "status": ("all", "active", "x"),
     "expiration_ttl": ("60", "1", "x", "9" * 30),
 }
+_TOKEN = {
+    "name": "t",
+    "policies": [
+        {
+            "effect": "allow",
+            "permission_groups": [{"id": "f7f0eda5697f475c90846e879bab8666"}],
+            "resources": {"com.cloudflare.api.account.ACCOUNT": "*"},
+        }
+    ],
+}
 EXAMPLES: dict[str, Any] = {
-    # Good bodies by the end of the path, where the SDK describes none or made-up ones are mostly refused.
+    # Good bodies by the end of the path, where the SDK describes none or made-up ones are mostly refused; ACCOUNT and
+    # ZONE stand for the ids.
     "/access/policies": {"name": "p", "decision": "allow", "include": [{"everyone": {}}], "session_duration": "24h"},
     "/access/policies/{policy_id}": {"name": "q", "decision": "deny", "include": [{"everyone": {}}]},
     "/access/service_tokens": {"name": "t", "duration": "60m"},
     "/access/service_tokens/{service_token_id}": {"name": "u", "duration": "2h45m", "enabled": False},
+    "/configuration/queues/{queue_id}": {"rules": [{"actions": ["PutObject"]}]},
+    "/dns_records": {"name": "a.sandbox.example", "type": "TXT", "content": "x", "ttl": 60},
+    "/dns_records/{dns_record_id}": {"name": "b.sandbox.example", "type": "TXT", "content": "y", "ttl": 60},
+    "/domains/custom": {"domain": "r2.sandbox.example", "zoneId": "ZONE", "enabled": True},
+    "/tokens": _TOKEN,
+    "/tokens/{token_id}": _TOKEN,
+    "/zones": {"name": "fuzz.example", "account": {"id": "ACCOUNT"}},
+    "/temp-access-credentials": {
+        "bucket": "stage",
+        "parentAccessKeyId": "k",
+        "permission": "object-read-only",
+        "ttlSeconds": 60,
+    },
+    "/domains/changeset": [{"hostname": "a.sandbox.example"}],
+    "/rulesets": {"name": "r", "kind": "custom", "phase": "http_ratelimit", "rules": []},
+    "/rulesets/{ruleset_id}": {"rules": [{"action": "block", "expression": "true"}]},
+    "/entrypoint": {"rules": [{"action": "block", "expression": "true"}]},
     "/lock": {"rules": [{"id": "r", "enabled": True, "condition": {"type": "Indefinite"}}]},
 }
 _WORDS = ("alpha", "beta", "gamma", "delta", "one", "two")
@@ -164,7 +193,7 @@ class Generator:
         chance = 0.5 if depth < 3 else 0.1
         if not schema.get("properties") and self.rng.random() < 0.7:
             if owner == "resources":
-                return {"com.cloudflare.api.account.*": "*"}
+                return {f"com.cloudflare.api.account.{self.pool.account_id}": "*"}
             anything = schema.get("additionalProperties", True)
             return {self.pool.text(): self.pool.text() if anything is True else self.value(anything, "", depth + 1)}
         return {
@@ -182,7 +211,8 @@ class Generator:
         example = next((body for end, body in EXAMPLES.items() if template.endswith(end)), None)
         value: Any
         if method in ("POST", "PUT", "PATCH") and example and (schema is None or self.rng.random() < 0.5):
-            value = example
+            text = json.dumps(example).replace("ACCOUNT", self.pool.account_id).replace("ZONE", self.pool.zone_id)
+            value = json.loads(text)
         elif schema is not None:
             self.definitions = schema.get("$defs", {})
             value = self.value(schema)

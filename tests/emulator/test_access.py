@@ -102,6 +102,62 @@ def test_application_refusals(raw: Any, account: str, body: Any, status: int, me
     assert message in refused[2]
 
 
+SAAS: Any = {
+    "type": "saas",
+    "name": "s",
+    "saas_app": {"auth_type": "oidc", "client_id": "c", "client_secret": "hidden", "public_key": "p"},
+    "scim_config": {
+        "idp_uid": "i",
+        "remote_uri": "https://sandbox.example",
+        "authentication": [
+            {"scheme": "httpbasic", "user": "u", "password": "hidden"},
+            {"scheme": "oauthbearertoken", "token": "hidden"},
+            {
+                "scheme": "oauth2",
+                "authorization_url": "a",
+                "token_url": "t",
+                "client_id": "c",
+                "client_secret": "hidden",
+            },
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("owner", ["account", "zone"])
+def test_secrets_of_an_application_are_neither_kept_nor_given_back(raw: Any, account: str, zone: str, owner: str):
+    base = (f"/accounts/{account}" if owner == "account" else f"/zones/{zone}") + "/access/apps"
+    made = raw.api("POST", base, json=SAAS)
+    assert made.status_code == 201
+    path = f"{base}/{made.json()['result']['id']}"
+    answers = [made, raw.api("PUT", path, json=SAAS), raw.api("GET", path), raw.api("GET", base)]
+    assert all("hidden" not in answer.text for answer in answers)
+    app = answers[2].json()["result"]
+    assert app["saas_app"] == {"auth_type": "oidc", "client_id": "c", "public_key": "p"}
+    first, _, third = app["scim_config"]["authentication"]
+    assert first == {"scheme": "httpbasic", "user": "u", "password": "*" * 34}
+    assert (third["token_url"], third["client_id"]) == ("t", "c")
+    stored = raw.emulator.world.store.select("access_app", account if owner == "account" else zone)
+    assert "hidden" not in str(stored)
+    assert raw.api("PUT", path, json=app).json()["result"]["scim_config"] == app["scim_config"]
+
+
+READ_ONLY = {"id": "x", "uid": [], "aud": {}, "app_count": [[]], "reusable": "x", "created_at": 1, "updated_at": 2}
+
+
+def test_what_the_api_makes_itself_cannot_be_set(raw: Any, account: str):
+    policy = {**READ_ONLY, "name": "p", "decision": "allow", "include": EVERYONE}
+    own = {name: value for name, value in policy.items() if name != "id"}
+    app = {**READ_ONLY, "type": "self_hosted", "domain": "x.sandbox.example", "policies": [own]}
+    for kind, body in (("policies", policy), ("apps", app)):
+        base = f"/accounts/{account}/access/{kind}"
+        made = raw.api("POST", base, json=body).json()["result"]
+        changed = raw.api("PUT", f"{base}/{made['id']}", json=body).json()["result"]
+        assert (made["id"], made["created_at"]) == (changed["id"], changed["created_at"])
+        for found in (made, changed, *changed.get("policies", [])):
+            assert not [name for name, value in READ_ONLY.items() if found.get(name) == value]
+
+
 def test_an_application_exists_once(raw: Any, account: str):
     body = {"type": "self_hosted", "domain": "x.sandbox.example"}
     assert raw.api("POST", f"/accounts/{account}/access/apps", json=body).status_code == 201

@@ -66,11 +66,22 @@ def test_head_and_options(raw: Any, account: str):
 
 @pytest.mark.parametrize(
     "content",
-    [b"{", b"[" * 100_000, b'{"name": NaN}', b'{"name": 1e999}', b'{"name": "\\ud800"}', b"\xff", b"9" * 5000],
+    [
+        b"{",
+        b"[" * 100_000,
+        b'{"name": NaN}',
+        b'{"name": 1e999}',
+        b'{"title": "\\ud800"}',
+        b'{"title": "x\xed\xa0\x80"}',
+        '{"title": "x\ud800"}'.encode("utf-16", "surrogatepass"),
+        b"\xff",
+        b"9" * 5000,
+    ],
 )
 def test_what_is_not_json_is_refused(raw: Any, account: str, content: bytes):
-    refused = raw.refusal("POST", f"/accounts/{account}/queues", content=content)
+    refused = raw.refusal("POST", f"/accounts/{account}/storage/kv/namespaces", content=content)
     assert refused[0] == 400
+    assert "JSON" in refused[2]
 
 
 def test_bodies_have_a_limit(raw: Any, account: str):
@@ -101,11 +112,28 @@ def test_the_journal_records_requests_and_no_secret(raw: Any, account: str):
     assert raw.control("GET", "/journal") == []
 
 
+@pytest.mark.parametrize(
+    "name", ["token", "access_token", "X-Api-Key", "clientSecret", "password2", "X-Amz-Signature", "sig", "jwt"]
+)
+def test_the_journal_masks_parameters_that_may_be_secret(raw: Any, name: str):
+    raw.api("GET", "/accounts", params={name: "hidden", "name": "shown"})
+    (entry,) = raw.control("GET", "/journal")
+    assert entry["query"] == f"{name}=%2A%2A%2A&name=shown"
+
+
 def test_fail_the_second_call_only(raw: Any, account: str):
     raw.fault(operation="queues.list_queues", nth=2, status=503, code=1, message="later")
     path = f"/accounts/{account}/queues"
     assert [raw.api("GET", path).status_code for _ in range(3)] == [200, 503, 200]
     assert [entry["fault"] != "" for entry in raw.control("GET", "/journal")] == [False, True, False]
+
+
+def test_a_rule_counts_calls_on_which_another_acts(raw: Any, account: str):
+    raw.fault(nth=1, status=500)
+    raw.fault(nth=2, status=503)
+    path = f"/accounts/{account}/queues"
+    assert [raw.api("GET", path).status_code for _ in range(3)] == [500, 503, 200]
+    assert [(rule["seen"], rule["acted"]) for rule in raw.control("GET", "/faults")] == [(3, 1), (3, 1)]
 
 
 def test_rate_limit(raw: Any, account: str):
@@ -150,6 +178,34 @@ def test_delay_and_latency(raw: Any, account: str):
 def test_a_fault_needs_an_effect(raw: Any):
     answer = raw.http.post(f"{raw.emulator.origin}/_emulator/faults", json={"method": "GET"})
     assert answer.json()["errors"][0]["message"] == "A fault rule needs a status, retry_after, delay_ms or drop."
+
+
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [
+        ({"x": "€"}, "headers.x has an invalid format"),
+        ({"x": "a\r\ny: b"}, "headers.x has an invalid format"),
+        ({"x": "\x00"}, "headers.x has an invalid format"),
+        ({"a b": "c"}, "the name 'headers.a b' has an invalid format"),
+        ({"": "c"}, "the name 'headers.' has an invalid format"),
+        ({"x\n": "c"}, "the name 'headers.x\\n' has an invalid format"),
+        ({"Content-Length": "5"}, "the name 'headers.Content-Length' has an invalid format"),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused(raw: Any, headers: dict[str, str], problem: str):
+    rule = {"status": 500, "headers": headers}
+    answer = raw.http.post(f"{raw.emulator.origin}/_emulator/faults", json=rule)
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (400, problem)
+
+
+@pytest.mark.parametrize("status", [204, 304])
+@pytest.mark.parametrize("body", ["text", {"a": 1}, None])
+def test_a_fault_whose_status_has_no_body(raw: Any, account: str, status: int, body: Any):
+    raw.fault(status=status, headers={"x-why": "h\xe9"}, body=body)
+    answer = raw.api("GET", f"/accounts/{account}")
+    assert (answer.status_code, answer.content, answer.headers["x-why"]) == (status, b"", "h\xe9")
+    assert not {"content-type", "content-length", "transfer-encoding"} & set(answer.headers)
+    assert raw.api("GET", f"/accounts/{account}").status_code == 200
 
 
 def test_the_clock_moves_on(raw: Any):

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from emulator.testing import running
+from tests.emulator import fuzz
 from tests.emulator.fuzz import Fuzz
 
 
@@ -11,3 +14,13 @@ def test_two_thousand_requests(tmp_path: Path):
         report = Fuzz(emulator, seed=1).run(2_000)
     assert not report.failures, "\n".join(report.failures)
     assert report.statuses[200] > 200
+    staged = {"workers.upload_script", "containers.create_application", "containers.get_instance", "kv.read_value"}
+    assert staged <= set(report.good)
+
+
+def test_a_long_run_fails_when_an_operation_never_succeeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fuzz, "_LONG", 10)
+    with running(tmp_path) as emulator:
+        report = Fuzz(emulator, seed=1).run(10)
+    assert "tokens.user_roll never succeeded" in report.failures
+    assert "workers_triggers.check_subdomain never succeeded" not in report.failures

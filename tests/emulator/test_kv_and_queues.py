@@ -27,6 +27,17 @@ def test_titles_are_unique(client: Cloudflare, account: str):
     client.kv.namespaces.update(other.id, account_id=account, title="two")
 
 
+def test_a_namespace_has_the_mode_and_jurisdiction_it_was_given(raw: Any, account: str):
+    base = f"/accounts/{account}/storage/kv/namespaces"
+    made = raw.api("POST", base, json={"title": "one", "mode": "fast", "jurisdiction": "eu"}).json()["result"]
+    assert (made["mode"], made["jurisdiction"]) == ("fast", "eu")
+    path = f"{base}/{made['id']}"
+    assert raw.api("GET", path).json()["result"] == made
+    changed = raw.api("PUT", path, json={"title": "two", "mode": "slow", "jurisdiction": None}).json()["result"]
+    assert changed == {**made, "title": "two", "mode": "slow"}
+    assert raw.api("GET", base).json()["result"] == [changed]
+
+
 def test_namespaces_over_several_pages(client: Cloudflare, account: str):
     for number in range(25):
         client.kv.namespaces.create(account_id=account, title=f"t{number:02}")

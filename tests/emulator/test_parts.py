@@ -1,8 +1,9 @@
-"""The core's parts by themselves: store, blobs, vault, router, checks, multipart."""
+"""The core's parts by themselves: store, blobs, vault, router, checks, multipart, the reader of code."""
 
 import contextlib
 import json
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from emulator.multipart import parse_multipart
 from emulator.registry import Service
 from emulator.router import DuplicateRouteError, Router, split
 from emulator.schema import either, fields, flag, items, nullable, number, problems, text
+from emulator.services.workers.source import read_module, read_service_worker
 from emulator.store import StateInUseError, Store
 from emulator.vault import Vault
 
@@ -178,3 +180,43 @@ def test_multipart():
 def test_broken_multipart_is_refused_or_empty(body: bytes):
     with contextlib.suppress(ApiError):
         assert parse_multipart("multipart/form-data; boundary=b", body) == []
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "export function ",
+        "export {",
+        "export {a,",
+        "export * as ",
+        "export const ",
+        "addEventListener(",
+        "export default ",
+        "class ",
+        "fetch ",
+    ],
+)
+@pytest.mark.parametrize("repeated", ["whole", "last"])
+def test_code_is_read_in_linear_time(piece: str, repeated: str):
+    def seconds(count: int) -> float:
+        content = (piece * count if repeated == "whole" else piece + piece[-1] * count).encode()
+        started = time.process_time()
+        for content_type in ("application/javascript+module", "text/x-python"):
+            read_module(content, content_type)
+        read_service_worker(content)
+        return time.process_time() - started
+
+    assert seconds(16_000) < 0.2  # the quadratic ones took seconds
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("export function  *  a() {}", {"a"}),
+        ("export async function\tb() {}", {"b"}),
+        ("export function*c(){}", {"c"}),
+        ("export { d, e as f };", {"d", "f"}),
+    ],
+)
+def test_exported_names(code: str, names: set[str]):
+    assert read_module(code.encode(), "application/javascript+module").exported.names == names

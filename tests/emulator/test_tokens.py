@@ -89,11 +89,10 @@ def test_write_includes_read(raw: Any, account: str):
 ZONE_SCOPE = "com.cloudflare.api.account.zone"
 
 
-@pytest.mark.parametrize("resource", ["one", "every", "nested"])
+@pytest.mark.parametrize("resource", ["one", "nested"])
 def test_zone_permissions(raw: Any, account: str, zone: str, resource: str):
     resources: dict[str, Any] = {
         "one": {f"{ZONE_SCOPE}.{zone}": "*"},
-        "every": {f"{ZONE_SCOPE}.*": "*"},
         "nested": {f"com.cloudflare.api.account.{account}": {f"{ZONE_SCOPE}.*": "*"}},
     }
     policy = {**_policy("x", "DNS Write", "Zone Read", scope=ZONE_SCOPE), "resources": resources[resource]}
@@ -108,8 +107,10 @@ def test_zone_permissions(raw: Any, account: str, zone: str, resource: str):
 def test_deny_wins(raw: Any, account: str):
     resource = f"com.cloudflare.api.account.{account}"
     deny = {**_policy(resource, "Queues Write"), "effect": "deny"}
-    made = _mint(raw, account, _policy(resource, "Queues Write"), deny)
-    assert raw.as_token(made["value"]).refusal("GET", f"/accounts/{account}/queues")[:2] == (403, 10000)
+    made = _mint(raw, account, deny, _policy(resource, "Queues Write"))
+    reader = raw.as_token(made["value"])
+    assert reader.refusal("POST", f"/accounts/{account}/queues", json={"queue_name": "q"})[:2] == (403, 10000)
+    assert reader.api("GET", f"/accounts/{account}/queues").status_code == 200  # only writing is denied
 
 
 def test_tokens_expire_and_begin(raw: Any, account: str):
@@ -143,11 +144,55 @@ def test_permission_groups_can_be_found_by_name(client: Cloudflare, account: str
     ],
 )
 def test_refusals(raw: Any, account: str, change: Any, code: int, message: str):
-    body = {"name": "x", "policies": [_policy("com.cloudflare.api.account.*", "Queues Read")], **change}
+    body = {"name": "x", "policies": [_policy(f"com.cloudflare.api.account.{account}", "Queues Read")], **change}
     assert raw.refusal("POST", f"/accounts/{account}/tokens", json=body) == (400, code, message)
 
 
 def test_an_unknown_permission_group_is_refused(raw: Any, account: str):
-    policy = {**_policy("com.cloudflare.api.account.*", "Queues Read"), "permission_groups": [{"id": "nonsense"}]}
+    policy = {
+        **_policy(f"com.cloudflare.api.account.{account}", "Queues Read"),
+        "permission_groups": [{"id": "nonsense"}],
+    }
     refusal = raw.refusal("POST", f"/accounts/{account}/tokens", json={"name": "x", "policies": [policy]})
     assert refusal == (400, 1001, "Permission group nonsense does not exist.")
+
+
+OTHER, OTHER_ZONE = "b" * 32, "c" * 32
+
+
+@pytest.mark.parametrize(
+    ("resources", "message"),
+    [
+        ({f"com.cloudflare.api.account.{OTHER}": "*"}, f"Resource com.cloudflare.api.account.{OTHER} does not belong"),
+        ({"com.cloudflare.api.account.*": "*"}, "Resource com.cloudflare.api.account.* does not belong"),
+        ({"*": "*"}, "Resource * does not belong"),
+        ({f"{ZONE_SCOPE}.*": "*"}, "Must nest zone under specific account resource."),
+        ({f"{ZONE_SCOPE}.{OTHER_ZONE}": "*"}, f"Resource {ZONE_SCOPE}.{OTHER_ZONE} does not belong"),
+        ({f"com.cloudflare.api.account.{OTHER}": {f"{ZONE_SCOPE}.*": "*"}}, "does not belong to the account."),
+        ({"com.cloudflare.api.account.*": {f"{ZONE_SCOPE}.*": "*"}}, "does not belong to the account."),
+        ({"com.cloudflare.api.account.OWN": {f"{ZONE_SCOPE}.{OTHER_ZONE}": "*"}}, "does not belong to the account."),
+        ({"com.cloudflare.api.account.OWN": {"*": "*"}}, "Resource * does not belong"),
+        ({f"com.cloudflare.edge.r2.bucket.{OTHER}_default_data": "*"}, "does not belong to the account."),
+        ({"com.cloudflare.edge.r2.bucket.*": "*"}, "does not belong to the account."),
+        ({"com.cloudflare.api.user.*": "*"}, "does not belong to the account."),
+    ],
+)
+def test_an_account_token_reaches_no_further_than_its_account(raw: Any, account: str, resources: Any, message: str):
+    store = raw.emulator.world.store
+    store.put("account", "", OTHER, {"id": OTHER, "name": "Other", "type": "standard"})
+    store.put("zone", "", OTHER_ZONE, {"id": OTHER_ZONE, "name": "other.example", "account": {"id": OTHER}})
+    given = {name.replace("OWN", account): value for name, value in resources.items()}
+    own = _policy(f"com.cloudflare.api.account.{account}", "Queues Read")
+    body = {"name": "x", "policies": [own, {**own, "resources": given}]}
+    made = _mint(raw, account, own)
+    for method, path in (("POST", "tokens"), ("PUT", f"tokens/{made['id']}")):
+        status, code, text = raw.refusal(method, f"/accounts/{account}/{path}", json=body)
+        assert (status, code) == (400, 1001)
+        assert message in text
+
+
+def test_an_account_token_may_be_for_buckets_of_its_account(raw: Any, account: str):
+    scope = "com.cloudflare.edge.r2.bucket"
+    resource = f"{scope}.{account}_default_data"
+    made = _mint(raw, account, _policy(resource, "Workers R2 Storage Bucket Item Read", scope=scope))
+    assert made["policies"][0]["resources"] == {resource: "*"}

@@ -22,7 +22,7 @@ def _declare(owner: str, prefix: str) -> None:
     """Declare the operations on applications and service tokens of accounts or of zones."""
     apps, tokens = f"{owner}/access/apps", f"{owner}/access/service_tokens"
     app, token = apps + "/{app_id}", tokens + "/{service_token_id}"
-    kept = "kept and given back; enforced by nothing yet"
+    kept = "kept and given back, secrets (of SaaS and SCIM) neither; enforced by nothing yet"
     for method, path, needs, name, handler, note in (
         ("GET", apps, _APPS_READ, "list_apps", _list_apps, "filters name, domain, aud"),
         ("POST", apps, _APPS_WRITE, "create_app", _create_app, kept),

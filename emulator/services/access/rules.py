@@ -16,6 +16,9 @@ from emulator.store import Document
 from . import errors
 
 _DURATION = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
+_READ_ONLY = frozenset({"id", "uid", "aud", "app_count", "reusable", "created_at", "updated_at"})
+_SECRETS = frozenset({"client_secret", "password", "token"})
+_CONCEALED = "*" * 34
 WITH_DOMAIN = frozenset({"self_hosted", "ssh", "vnc", "rdp"})
 WITH_TARGETS = frozenset({"infrastructure", "rdp"})
 
@@ -30,13 +33,30 @@ def without_nulls(body: Document) -> Document:
     return {name: value for name, value in body.items() if value is not None}
 
 
+def _settable(body: Document) -> Document:
+    """What of an application or policy is kept: not what the API makes itself and a client sends back, no secrets."""
+    given = {name: value for name, value in body.items() if value is not None and name not in _READ_ONLY}
+    if isinstance(given.get("saas_app"), dict):
+        given["saas_app"] = {name: value for name, value in given["saas_app"].items() if name != "client_secret"}
+    return {name: _concealed(value) for name, value in given.items()}
+
+
+def _concealed(value: Any) -> Any:
+    """The value with asterisks for secrets: answers must have these fields, and nothing here needs the content."""
+    if isinstance(value, list):
+        return [_concealed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _CONCEALED if name in _SECRETS and item else _concealed(item) for name, item in value.items()}
+
+
 # Applications
 
 
 def write_app(call: Call, body: Document, former: Document | None) -> Document:
     """Create or replace an application."""
     now = call.world.clock.stamp()
-    app = without_nulls(body)
+    app = _settable(body)
     if app["type"] in WITH_TARGETS and "target_criteria" not in app:
         raise errors.INVALID(problem="target_criteria is required")
     _derive_domains(app)
@@ -91,7 +111,7 @@ def _link(call: Call, entry: Any, place: int) -> Document:
         if not call.store.has("access_policy", call.account_id, entry["id"]):
             raise errors.UNKNOWN_POLICY(policy=entry["id"])
         return {"id": entry["id"], "precedence": precedence}
-    return {**without_nulls(entry), "id": uuid_id(), "precedence": precedence, "reusable": False}
+    return {**_settable(entry), "id": uuid_id(), "precedence": precedence, "reusable": False}
 
 
 def _refuse_twin(call: Call, app: Document, own_id: str) -> None:
@@ -128,7 +148,7 @@ def write_policy(call: Call, body: Document, former: Document | None) -> Documen
     """Create or replace a reusable policy."""
     now = call.world.clock.stamp()
     policy = {
-        **without_nulls(body),
+        **_settable(body),
         "id": former["id"] if former else uuid_id(),
         "reusable": True,
         "created_at": former["created_at"] if former else now,

@@ -20,8 +20,10 @@ api = Service(
 READ, WRITE = "Workers KV Storage Read", "Workers KV Storage Write"
 _NAMESPACES = "/accounts/{account_id}/storage/kv/namespaces"
 _NAMESPACE = _NAMESPACES + "/{namespace_id}"
-_TITLE = text(least=1, most=512)
-_JURISDICTION = nullable(text(choices=["eu", "us", "fedramp"]))
+_BODY = fields(
+    {"title": text(least=1, most=512)},
+    {"jurisdiction": nullable(text(choices=["eu", "us", "fedramp"])), "mode": nullable(text())},
+)
 
 
 @api.operation("GET", _NAMESPACES, needs=READ)
@@ -41,8 +43,7 @@ def list_namespaces(call: Call) -> Result:
 @api.operation("POST", _NAMESPACES, needs=WRITE, note="visible at once; the real one may lag (404 code 10013)")
 def create_namespace(call: Call) -> Result:
     """Create a namespace."""
-    check = fields({"title": _TITLE}, {"jurisdiction": _JURISDICTION, "mode": nullable(text())})
-    return Result(rules.create_namespace(call, call.body(check, errors.NO_TITLE)))
+    return Result(rules.create_namespace(call, call.body(_BODY, errors.NO_TITLE)))
 
 
 @api.operation("GET", _NAMESPACE, needs=READ)
@@ -53,9 +54,8 @@ def get_namespace(call: Call) -> Result:
 
 @api.operation("PUT", _NAMESPACE, needs=WRITE)
 def rename_namespace(call: Call) -> Result:
-    """Rename a namespace."""
-    check = fields({"title": _TITLE}, {"jurisdiction": _JURISDICTION, "mode": nullable(text())})
-    return Result(rules.rename_namespace(call, call.body(check, errors.NO_TITLE)["title"]))
+    """Change a namespace."""
+    return Result(rules.change_namespace(call, call.body(_BODY, errors.NO_TITLE)))
 
 
 @api.operation("DELETE", _NAMESPACE, needs=WRITE, fidelity=Fidelity.PARTIAL, note="bindings to it are not looked for")

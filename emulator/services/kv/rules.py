@@ -18,20 +18,18 @@ _NAMESPACE = "kv_namespace"
 def create_namespace(call: Call, body: Document) -> Document:
     """Make a namespace."""
     _check_title(call, body["title"], "")
-    namespace = {"id": hex_id(), "title": body["title"], "supports_url_encoding": True}
-    if body.get("jurisdiction"):
-        namespace["jurisdiction"] = body["jurisdiction"]
-    return _put(call, namespace)
+    return _put(call, {"id": hex_id(), "supports_url_encoding": True}, body)
 
 
-def rename_namespace(call: Call, title: str) -> Document:
-    """Give a namespace another title."""
+def change_namespace(call: Call, body: Document) -> Document:
+    """Give a namespace another title, mode or jurisdiction; what is not said stays."""
     namespace = get_namespace(call)
-    _check_title(call, title, namespace["id"])
-    return _put(call, {**namespace, "title": title})
+    _check_title(call, body["title"], namespace["id"])
+    return _put(call, namespace, body)
 
 
-def _put(call: Call, namespace: Document) -> Document:
+def _put(call: Call, former: Document, body: Document) -> Document:
+    namespace = {**former, **{name: value for name, value in body.items() if value is not None}}
     return call.store.put(_NAMESPACE, call.account_id, namespace["id"], namespace, labels={"title": namespace["title"]})
 
 

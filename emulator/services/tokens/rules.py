@@ -11,7 +11,7 @@ from emulator.calls import Call
 from emulator.clock import hex_id, parse_stamp
 from emulator.errors import INVALID_TOKEN
 from emulator.identity import Identity
-from emulator.permissions import BY_ID, GROUPS
+from emulator.permissions import ACCOUNT, BY_ID, GROUPS, R2_BUCKET, ZONE
 from emulator.settings import token_digest
 from emulator.store import Document
 
@@ -68,11 +68,13 @@ def _settable(call: Call, body: Document) -> Document:
         raise errors.BAD_TOKEN(problem="expires_on must be in the future")
     if body.get("status"):
         given["status"] = body["status"]
-    given["policies"] = [_policy(policy) for policy in body["policies"]]
+    given["policies"] = [_policy(call, policy) for policy in body["policies"]]
     return given
 
 
-def _policy(policy: Document) -> Document:
+def _policy(call: Call, policy: Document) -> Document:
+    if call.account_id:
+        _confine(call, policy["resources"])
     groups = []
     for group in policy["permission_groups"]:
         known = BY_ID.get(group["id"])
@@ -85,6 +87,28 @@ def _policy(policy: Document) -> Document:
         "resources": policy["resources"],
         "permission_groups": groups,
     }
+
+
+def _confine(call: Call, resources: Document) -> None:
+    """Refuse what lies outside the account: its token must not open another account, nor the zones of all."""
+    account = f"{ACCOUNT}.{call.account_id}"
+    for name, inner in resources.items():
+        if name == account:
+            nested = inner if isinstance(inner, dict) else {}
+            foreign = [each for each in nested if each != f"{ZONE}.*" and not _own_zone(call, each)]
+        elif name == f"{ZONE}.*":
+            raise errors.NOT_NESTED()
+        else:
+            own = _own_zone(call, name) or name.startswith(f"{R2_BUCKET}.{call.account_id}_")
+            foreign = [] if own and isinstance(inner, str) else [name]
+        if foreign:
+            raise errors.FOREIGN(resource=foreign[0])
+
+
+def _own_zone(call: Call, resource: str) -> bool:
+    prefix, _, zone_id = resource.rpartition(".")
+    zone = call.store.get("zone", "", zone_id) if prefix == ZONE else None
+    return zone is not None and zone["account"]["id"] == call.account_id
 
 
 def get_token(call: Call) -> Document:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from emulator.services.durable_objects.model import Exported
 
+# Each takes time linear in the length of the code, whatever the code: it runs on the thread that serves everybody.
 _WORD = r"[\w$]+"
-_DECLARED = re.compile(rf"\bexport\s+(?:(?:async\s+)?function\s*\*?\s*|class\s+)({_WORD})")
+_DECLARED = re.compile(rf"\bexport\s+(?:(?:async\s+)?function\s*+\*?\s*+|class\s+)({_WORD})")
 _VARIABLE = re.compile(rf"\bexport\s+(?:const|let|var)\s+({_WORD}|[\[{{])")
-_LIST = re.compile(r"\bexport\s*\{([^}]*)\}")
+_LIST = re.compile(r"\bexport\s*\{([^{}]*)\}")
 _DEFAULT = re.compile(r"\bexport\s+default\b")
 _STAR = re.compile(rf"\bexport\s*\*\s*(?:as\s+({_WORD})\s*)?from\b")
 _ITEM = re.compile(rf"(?:{_WORD}|\"[^\"]*\"|'[^']*')(?:\s+as\s+({_WORD}|\"[^\"]*\"|'[^']*'))?")
@@ -29,11 +30,6 @@ class Code:
 
     exported: Exported
     handlers: tuple[str, ...]
-
-    @property
-    def named(self) -> list[str]:
-        """Exported names beside the default one."""
-        return sorted(self.exported.names - {"default"})
 
 
 def read_module(content: bytes, content_type: str) -> Code:
