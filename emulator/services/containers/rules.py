@@ -156,19 +156,14 @@ def take_over(call: Call, app: Document, rollout: rollouts.Rollout) -> Document:
     if rollouts.is_active(rollout):
         return app
     changed = {**app, "active_rollout_id": None, "updated_at": rollout["updated_at"]}
+    # What was changed while it went stays, except for what the rollout itself is about.
     if rollout["status"] == rollouts.COMPLETED:
-        hot = {name: value for name, value in rollout["change"].items() if name in _HOT}
         changed["version"] = rollout["target_version"]
-        changed["configuration"] = {**_cooled(rollout["target_configuration"], app["configuration"]), **hot}
+        changed["configuration"] = sizes.merged(app["configuration"], rollout["change"])
     elif rollout["status"] == rollouts.REVERTED:
-        changed["configuration"] = _cooled(rollout["current_configuration"], app["configuration"])
+        cold = [name for name in rollout["change"] if name not in _HOT]
+        changed["configuration"] = sizes.restored(app["configuration"], rollout["current_configuration"], cold)
     return put(call, changed)
-
-
-def _cooled(configuration: Document, live: Document) -> Document:
-    """A version's configuration, except for what may have changed without a rollout."""
-    rest = {name: value for name, value in configuration.items() if name not in _HOT}
-    return {**rest, **{name: live[name] for name in _HOT if name in live}}
 
 
 def put(call: Call, app: Document) -> Document:
