@@ -38,6 +38,7 @@ class App:
         self.world = world
         self.services = services
         self._router = Router(operation for service in services for operation in service.operations)
+        world.settlers = [settler for service in services for settler in service.settlers]
         self._mounts = {segment: handler for service in services for segment, handler in service.mounts.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -22,6 +22,7 @@ CONTROL = "/_emulator"
 
 Handler = Callable[["Call"], "Reply | Awaitable[Reply]"]
 Hook = Callable[["World"], Awaitable[None]]
+Settler = Callable[["World"], None]
 H = TypeVar("H", bound=Callable[..., Any])
 
 
@@ -80,6 +81,7 @@ class Service:
     mounted: tuple[Mounted, ...] = ()
     starters: list[Hook] = field(default_factory=list)
     stoppers: list[Hook] = field(default_factory=list)
+    settlers: list[Settler] = field(default_factory=list)
 
     def operation(
         self,
@@ -155,6 +157,11 @@ class Service:
         """Run when the server stops."""
         self.stoppers.append(hook)
         return hook
+
+    def on_settle(self, settler: Settler) -> Settler:
+        """Write down what time alone has done: asked for when the clock was moved and before the state is counted."""
+        self.settlers.append(settler)
+        return settler
 
 
 def load_services() -> list[Service]:

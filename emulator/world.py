@@ -34,6 +34,7 @@ class World:
         self.latency_ms = 0.0
         self.base_url = ""  # known once the server listens
         self.resetters: list[Callable[[], None]] = []  # what services that hold more than documents do on a reset
+        self.settlers: list[Callable[[World], None]] = []  # how services let time do its work
         with self.store.transaction():
             seed(self.store, self.clock, settings)
 
@@ -50,6 +51,12 @@ class World:
         self.latency_ms = 0.0
         for forget in self.resetters:
             forget()
+
+    def settle(self) -> None:
+        """Write down what time alone has done, so that the state counts nothing that is overdue."""
+        with self.store.transaction():
+            for settler in self.settlers:
+                settler(self)
 
     def close(self) -> None:
         """Let go of the state folder."""
