@@ -321,6 +321,35 @@ def test_queues_know_their_producers(uploads: Uploads, client: Cloudflare, accou
     assert client.queues.get(queue.queue_id, account_id=account).producers_total_count == 0
 
 
+def test_a_queue_under_another_name_is_the_same_queue(uploads: Uploads, raw: Any, client: Cloudflare, account: str):
+    queue_id = str(client.queues.create(account_id=account, queue_name="jobs").queue_id)
+    uploads.put("app", bindings=[{"type": "queue", "name": "Q", "queue_name": "jobs", "queue_id": 5}])
+    client.queues.consumers.create(queue_id, account_id=account, type="worker", script_name="app")
+    client.r2.buckets.create(account_id=account, name="data")
+    events = client.r2.buckets.event_notifications
+    events.update(queue_id, account_id=account, bucket_name="data", rules=[{"actions": ["PutObject"]}])
+
+    def producers(queue: str) -> int:
+        found = client.queues.get(queue, account_id=account).producers or []
+        return sum(getattr(each, "script", None) == "app" for each in found)
+
+    client.queues.edit(queue_id, account_id=account, queue_name="work")
+    other = str(client.queues.create(account_id=account, queue_name="jobs").queue_id)
+    raw.api("PUT", f"{uploads.base}/scripts/app/secrets", json={"name": "S", "type": "secret_text", "text": "x"})
+    assert (producers(queue_id), producers(other)) == (1, 0)
+    for shown in (uploads.get("scripts/app/settings"), uploads.get("workers/app/versions")[0]):
+        bindings = {each["name"]: each for each in shown["bindings"]}
+        assert bindings["Q"] == {"type": "queue", "name": "Q", "queue_name": "work"}
+    assert [each.queue_name for each in client.queues.consumers.list(queue_id, account_id=account)] == ["work"]
+    assert uploads.get("workers/app")["references"]["queues"][0]["queue_name"] == "work"
+    assert events.get(queue_id, account_id=account, bucket_name="data").queue_name == "work"
+    assert [each.queue_name for each in events.list("data", account_id=account).queues or []] == ["work"]
+    uploads.put("app", keep_bindings=["queue"])
+    assert (producers(queue_id), producers(other)) == (1, 0)
+    uploads.put("app")
+    assert (producers(queue_id), producers(other)) == (0, 0)
+
+
 def test_missing_permission(uploads: Uploads, raw: Any):
     uploads.put("app")
     answer = raw.http.get(

@@ -65,7 +65,7 @@ def get_queue(call: Call) -> Document:
 def queue_view(call: Call, queue: Document) -> Document:
     """A queue with its producers and consumers."""
     queue_id = queue["queue_id"]
-    consumers = call.store.select("queue_consumer", queue_id)
+    consumers = [consumer_view(queue, each) for each in call.store.select("queue_consumer", queue_id)]
     producers = call.store.select("queue_producer", queue_id)
     for scope in notified_buckets(call.store, queue_id):
         producers.append({"type": "r2_bucket", "bucket_name": scope.rpartition("/")[2]})
@@ -92,19 +92,23 @@ def create_consumer(call: Call, body: Document) -> Document:
     queue = get_queue(call)
     if call.store.count("queue_consumer", queue["queue_id"]):
         raise errors.CONSUMER_EXISTS()
-    identity = {"consumer_id": hex_id(), "created_on": call.world.clock.stamp(), "queue_name": queue["queue_name"]}
-    return _put_consumer(call, body, identity)
+    return _put_consumer(call, body, {"consumer_id": hex_id(), "created_on": call.world.clock.stamp()})
 
 
 def replace_consumer(call: Call, body: Document) -> Document:
     """Set a consumer anew."""
     former = get_consumer(call)
-    return _put_consumer(call, body, {name: former[name] for name in ("consumer_id", "created_on", "queue_name")})
+    return _put_consumer(call, body, {name: former[name] for name in ("consumer_id", "created_on")})
 
 
 def _put_consumer(call: Call, body: Document, identity: Document) -> Document:
     consumer = {**_given(body), **identity, "settings": _given(body.get("settings"))}
     return call.store.put("queue_consumer", call.params["queue_id"], identity["consumer_id"], consumer)
+
+
+def consumer_view(queue: Document, consumer: Document) -> Document:
+    """A consumer with the name its queue has now."""
+    return {**consumer, "queue_name": queue["queue_name"]}
 
 
 def get_consumer(call: Call) -> Document:

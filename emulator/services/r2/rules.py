@@ -159,8 +159,7 @@ def domain_view(domain: Document) -> Document:
 def set_notifications(call: Call, queue_id: str, rules: list[Document]) -> None:
     """Replace the rules that send a bucket's events to a queue; two rules may not send the same event."""
     scope = bucket_scope(call)
-    queue = call.store.get("queue", call.account_id, queue_id)
-    if queue is None:
+    if not call.store.has("queue", call.account_id, queue_id):
         raise errors.NO_QUEUE()
     others = [entry for entry in call.store.select("r2_notification", scope) if entry["queueId"] != queue_id]
     taken: set[tuple[Any, ...]] = {key for entry in others for rule in entry["rules"] for key in _events(rule)}
@@ -171,8 +170,14 @@ def set_notifications(call: Call, queue_id: str, rules: list[Document]) -> None:
         taken |= set(_events(rule))
     now = call.world.clock.stamp()
     stored = [{**rule, "ruleId": hex_id(), "createdAt": now} for rule in rules]
-    entry = {"queueId": queue_id, "queueName": queue["queue_name"], "rules": stored}
+    entry = {"queueId": queue_id, "rules": stored}
     call.store.put("r2_notification", scope, queue_id, entry, labels={"queue": queue_id})
+
+
+def notification_view(call: Call, entry: Document) -> Document:
+    """Where events go, with the name the queue has now; a queue that is notified cannot be deleted."""
+    queue = call.store.get("queue", call.account_id, entry["queueId"]) or {"queue_name": ""}
+    return {**entry, "queueName": queue["queue_name"]}
 
 
 def _events(rule: Document) -> list[tuple[str, str, str]]:

@@ -127,7 +127,7 @@ def _content(call: Call) -> Upload:
 @api.operation("GET", _SCRIPT + "/settings", needs=READ)
 def get_settings(call: Call) -> Result:
     """Read bindings and all other settings of the live version."""
-    return Result(views.settings(*rules.serving(call)))
+    return Result(views.settings(call, *rules.serving(call)))
 
 
 @api.operation("PATCH", _SCRIPT + "/settings", needs=WRITE, note="a JSON body is taken as well as the part `settings`")
@@ -144,7 +144,7 @@ def edit_settings(call: Call) -> Result:
     version = _changed(call, worker, live, given)
     worker.update({name: given[name] for name in metadata.SCRIPT if name in given})
     versions.upload_and_deploy(call, worker, version)
-    shown = views.settings(worker, version)
+    shown = views.settings(call, worker, version)
     return Result({**shown, **views.present({"exports_reconciliation": version["exports_reconciliation"]})})
 
 

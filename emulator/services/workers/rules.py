@@ -118,6 +118,8 @@ def rename(call: Call, worker: Document, name: str) -> None:
     references.forget(call.store, call.account_id, old)
     worker["name"] = name
     durable_objects.rename_script(call.world, call.account_id, old, name)
+    assets.rename(call.store, call.account_id, old, name)
+    references.rename_consumer(call.store, call.account_id, old, name)
     for kind, place, label, document in _attached(call.store, call.account_id, old):
         labels: dict[str, str] = {each: document[each] for each in ("pattern", "hostname") if each in document}
         call.store.put(kind, place, document["id"], {**document, label: name}, labels={**labels, label: name})
@@ -134,8 +136,7 @@ def delete(call: Call, worker: Document, *, force: bool) -> None:
         _check_unused(store, account, name)
     for kind in (VERSION, DEPLOYMENT, TAIL):
         store.delete_all(kind, scope(call, worker))
-    for kind in (assets.SESSION, assets.FILE):
-        store.delete_all(kind, assets.scope(account, name))
+    assets.forget(store, account, name)
     store.delete(WORKER, account, name)
     references.forget(store, account, name)
     durable_objects.delete_script(call.world, account, name)
@@ -162,7 +163,7 @@ def _check_unused(store: Store, account: str, name: str) -> None:
     users = sorted({user for each in namespaces for user in durable_objects.users_of(store, account, each)})
     if users:
         raise errors.STILL_USED(scripts=", ".join(users))
-    queues = [consumer["queue_name"] for consumer in references.consumers(store, account, name)]
+    queues = [queue["queue_name"] for queue, _ in references.consumers(store, account, name)]
     if queues:
         raise errors.STILL_CONSUMING(queues=", ".join(queues))
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from emulator.blobs import Blobs
-from emulator.calls import Raw
+from emulator.calls import Call, Raw
 from emulator.store import Document
 
 from . import bindings, metadata
@@ -80,14 +80,14 @@ def script_settings(worker: Document) -> Document:
     }
 
 
-def settings(worker: Document, version: Document) -> Document:
+def settings(call: Call, worker: Document, version: Document) -> Document:
     """Everything but the code."""
     optional = {name: version.get(name) for name in ("cache_options", "compatibility_date", "limits", "placement")}
     return {
         **script_settings(worker),
         **present(optional),
         **present({"annotations": version["annotations"] or None}),
-        "bindings": bindings.public(version["bindings"]),
+        "bindings": bindings.public(call, version["bindings"]),
         "compatibility_flags": version["compatibility_flags"],
         "usage_model": version["usage_model"],
     }

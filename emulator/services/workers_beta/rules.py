@@ -88,7 +88,6 @@ def references_of(call: Call, worker: Document) -> Document:
         for namespace in durable_objects.namespaces_of(store, account, name)
         for user in durable_objects.users_of(store, account, namespace)
     ]
-    consumers = references.consumers(store, account, name)
     return {
         "dispatch_namespace_outbounds": [],
         "domains": [
@@ -103,8 +102,8 @@ def references_of(call: Call, worker: Document) -> Document:
             {"namespace_id": each["id"], "namespace_name": each["name"], **_named(call, user)} for each, user in users
         ],
         "queues": [
-            {"queue_id": each["queue_id"], "queue_consumer_id": each["consumer_id"], "queue_name": each["queue_name"]}
-            for each in consumers
+            {"queue_id": queue["queue_id"], "queue_consumer_id": each["consumer_id"], "queue_name": queue["queue_name"]}
+            for queue, each in references.consumers(store, account, name)
         ],
         "workers": [{"id": _id(call, caller), "name": caller} for caller in callers],
     }

@@ -43,7 +43,7 @@ def upload_version(call: Call) -> Result:
     strict = call.query.get("bindings_inherit") == "strict"
     version = rules.upload(call, worker, read_upload(call), strict=strict)
     reconciliation = views.present({"exports_reconciliation": version["exports_reconciliation"]})
-    return Result({**rules.full_view(version), **reconciliation})
+    return Result({**rules.full_view(call, version), **reconciliation})
 
 
 @api.operation("GET", _VERSIONS, needs=READ)
@@ -60,7 +60,7 @@ def list_versions(call: Call) -> Result:
 @api.operation("GET", _VERSIONS + "/{version_id}", needs=READ, note="readable at once; a fault can play code 100146")
 def get_version(call: Call) -> Result:
     """Read a version with its bindings and the ids of its Durable Object namespaces."""
-    return Result(rules.full_view(rules.get_version(call, workers.get(call))))
+    return Result(rules.full_view(call, rules.get_version(call, workers.get(call))))
 
 
 @api.operation("POST", _DEPLOYMENTS, needs=WRITE)

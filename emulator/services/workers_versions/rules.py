@@ -69,7 +69,7 @@ def version_view(version: Document) -> Document:
     }
 
 
-def full_view(version: Document) -> Document:
+def full_view(call: Call, version: Document) -> Document:
     """A version with what it runs on."""
     named = [{"name": name, "handlers": []} for name in version["exported"]["names"] if name != "default"]
     runtime = {
@@ -84,7 +84,7 @@ def full_view(version: Document) -> Document:
     return {
         **version_view(version),
         "resources": {
-            "bindings": bindings.public(version["bindings"]),
+            "bindings": bindings.public(call, version["bindings"]),
             "script": {
                 "etag": version["etag"],
                 "handlers": version["handlers"],
