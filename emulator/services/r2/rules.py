@@ -11,6 +11,7 @@ from typing import Any
 
 from emulator.calls import Call
 from emulator.clock import hex_id
+from emulator.schema import without_nulls
 from emulator.store import Document, Store
 
 from . import errors
@@ -119,8 +120,12 @@ def attach_domain(call: Call, body: Document) -> Document:
     if call.store.find_anywhere("r2_domain", "domain", name):
         raise errors.DOMAIN_IN_USE(domain=name)
     domain = {**body, "domain": name, "zoneName": zone["name"]}
-    call.store.put("r2_domain", scope, name, domain, labels={"domain": name})
-    return domain
+    return _put_domain(call.store, scope, domain)
+
+
+def _put_domain(store: Store, scope: str, domain: Document) -> Document:
+    labels = {"domain": domain["domain"], "zone_id": domain["zoneId"]}
+    return store.put("r2_domain", scope, domain["domain"], domain, labels=labels)
 
 
 def in_zone(name: str, zone_name: str) -> bool:
@@ -138,9 +143,7 @@ def get_domain(call: Call) -> Document:
 
 def change_domain(call: Call, body: Document) -> Document:
     """Change what was sent, keep the rest."""
-    domain = {**get_domain(call), **{name: value for name, value in body.items() if value is not None}}
-    labels = {"domain": domain["domain"]}
-    return call.store.put("r2_domain", bucket_scope(call), domain["domain"], domain, labels=labels)
+    return _put_domain(call.store, bucket_scope(call), {**get_domain(call), **without_nulls(body)})
 
 
 def detach_domain(call: Call) -> Document:

@@ -121,7 +121,9 @@ def rename(call: Call, worker: Document, name: str) -> None:
     assets.rename(call.store, call.account_id, old, name)
     references.rename_consumer(call.store, call.account_id, old, name)
     for kind, place, label, document in _attached(call.store, call.account_id, old):
-        labels: dict[str, str] = {each: document[each] for each in ("pattern", "hostname") if each in document}
+        labels: dict[str, str] = {
+            each: document[each] for each in ("pattern", "hostname", "zone_id") if each in document
+        }
         call.store.put(kind, place, document["id"], {**document, label: name}, labels={**labels, label: name})
     put(call, worker)
     live = live_version(call.store, call.account_id, worker)

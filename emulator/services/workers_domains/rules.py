@@ -49,7 +49,7 @@ def attach(call: Call, body: Document, *, other_worker: bool = True, other_recor
         "enabled": body.get("enabled") is not False,
         "previews_enabled": bool(body.get("previews_enabled")),
     }
-    labels = {"hostname": hostname, "service": service}
+    labels = {"hostname": hostname, "service": service, "zone_id": zone["id"]}
     return call.store.put(DOMAIN, call.account_id, domain["id"], domain, labels=labels)
 
 

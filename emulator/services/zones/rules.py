@@ -10,6 +10,7 @@ from typing import Any
 from emulator.calls import Call
 from emulator.clock import hex_id
 from emulator.identity import account_resources, zone_resources
+from emulator.schema import without_nulls
 from emulator.seed import new_zone, put_zone
 from emulator.store import Document
 
@@ -52,7 +53,7 @@ def create_zone(call: Call, body: Document) -> Document:
         raise errors.ZONE_EXISTS(name=name)
     status = "active" if name.endswith(_TEST_DOMAINS) else "pending"
     zone = new_zone(hex_id(), name, account, call.world.clock.stamp(), status=status)
-    zone["type"] = body.get("type") or "full"
+    zone |= without_nulls({name: body.get(name) for name in ("type", "paused", "vanity_name_servers")})
     put_zone(call.store, zone)
     return zone
 
@@ -65,6 +66,9 @@ def change_zone(call: Call, changes: dict[str, Any]) -> Document:
 
 
 def delete_zone(call: Call) -> None:
-    """Remove the zone and all that is in it."""
+    """Remove the zone, all that is in it, and the custom domains that Workers and buckets have there."""
     call.store.delete_scope(call.zone["id"])
+    for kind, key in (("worker_domain", "id"), ("r2_domain", "domain")):
+        for scope, domain in call.store.find_anywhere(kind, "zone_id", call.zone["id"]):
+            call.store.delete(kind, scope, domain[key])
     call.store.delete("zone", "", call.zone["id"])
