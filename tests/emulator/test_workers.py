@@ -87,6 +87,21 @@ def test_settings_are_patched_by_a_new_version(client: Cloudflare, account: str)
     assert len(list(client.workers.scripts.versions.list("app", account_id=account))) == 2
 
 
+@pytest.mark.parametrize("off", [None, {}, {"mode": "off"}])
+def test_null_takes_settings_back(uploads: Uploads, raw: Any, off: Any):
+    given = {"logpush": True, "observability": {"enabled": True}, "tags": ["x"], "tail_consumers": [{"service": "t"}]}
+    bound = [{"type": "plain_text", "name": "VAR", "text": "1"}]
+    kept = {"limits": {"cpu_ms": 50}, "placement": {"mode": "smart"}, "compatibility_flags": ["nodejs_compat"]}
+    uploads.put("fresh", bindings=bound)
+    before = uploads.get("scripts/fresh/settings")
+    uploads.put("app", bindings=bound, **given, **kept)
+    path = f"{uploads.base}/scripts/app/settings"
+    assert raw.api("PATCH", path, json={}).json()["result"]["limits"] == {"cpu_ms": 50}
+    nulls = {**dict.fromkeys((*given, *kept)), "placement": off, "bindings": None}
+    assert raw.api("PATCH", path, json=nulls).json()["result"] == before
+    assert uploads.get("scripts/app/settings") == before
+
+
 def test_content_is_replaced_and_the_rest_stays(client: Cloudflare, account: str):
     upload(client, account, "app", bindings=[{"type": "plain_text", "name": "VAR", "text": "1"}])
     code = b"export default { fetch() { return new Response('new'); } };"

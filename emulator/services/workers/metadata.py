@@ -104,6 +104,16 @@ SCRIPT: dict[str, Check] = {
     "tags": TAGS,
     "tail_consumers": CONSUMERS,
 }
+_SETTINGS = fields({}, {**CONFIG, **SCRIPT}, closed=False)
+DEFAULTS: Document = {
+    **dict.fromkeys(("cache_options", "compatibility_date", "limits", "placement")),
+    "compatibility_flags": [],
+    "usage_model": "standard",
+    "logpush": False,
+    "observability": None,
+    "tags": [],
+    "tail_consumers": None,
+}
 METADATA = fields(
     {},
     {
@@ -140,6 +150,12 @@ def check_metadata(metadata: Any, clock: Clock, check: Check = METADATA) -> Docu
     if len(given.get("exports", ())) > _MOST_EXPORTS:
         raise errors.INVALID(problem=f"Invalid metadata: exports must have at most {_MOST_EXPORTS} entries")
     return given
+
+
+def check_settings(settings: Any, clock: Clock) -> Document:
+    """Settings to change, checked like metadata; what is null or a placement that is off goes back to its default."""
+    given = check_metadata(settings, clock, _SETTINGS)
+    return {**{name: value for name, value in DEFAULTS.items() if name in settings}, **given}
 
 
 def config(metadata: Document) -> Document:

@@ -22,7 +22,6 @@ READ, WRITE = "Workers Scripts Read", "Workers Scripts Write"
 _SCRIPTS = "/accounts/{account_id}/workers/scripts"
 _SCRIPT = _SCRIPTS + "/{script_name}"
 _NOT_RUN = "code is not run: exported names are found by their syntax, and where that cannot decide it is accepted"
-_SETTINGS = fields({}, {**metadata.CONFIG, **metadata.SCRIPT}, closed=False)
 _SCRIPT_SETTINGS = fields({}, metadata.SCRIPT)
 
 
@@ -140,7 +139,7 @@ def edit_settings(call: Call) -> Result:
         given = upload.json_part(parse_multipart(content_type, call.body_bytes), "settings")
     else:
         given = call.json()
-    given = metadata.check_metadata(given, call.world.clock, _SETTINGS)
+    given = metadata.check_settings(given, call.world.clock)
     version = _changed(call, worker, live, given)
     worker.update({name: given[name] for name in metadata.SCRIPT if name in given})
     versions.upload_and_deploy(call, worker, version)
@@ -172,7 +171,6 @@ def edit_script_settings(call: Call) -> Result:
     """Change it, without a new version."""
     worker = rules.get(call)
     given: Document = call.body(_SCRIPT_SETTINGS, errors.INVALID)
-    defaults: Document = {"logpush": False, "observability": None, "tags": [], "tail_consumers": None}
-    worker.update({name: defaults[name] if value is None else value for name, value in given.items()})
+    worker.update({name: metadata.DEFAULTS[name] if value is None else value for name, value in given.items()})
     rules.put(call, worker)
     return Result(views.script_settings(worker))
