@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.schema import without_nulls
+
 Configuration = dict[str, Any]
 
 
@@ -99,7 +101,7 @@ def merged(stored: Configuration, change: Configuration) -> Configuration:
         for name in _SIZE:
             result.pop(name, None)
     result.update(change)
-    return {name: value for name, value in result.items() if value is not None}
+    return without_nulls(result)
 
 
 def restored(stored: Configuration, former: Configuration, names: Iterable[str]) -> Configuration:

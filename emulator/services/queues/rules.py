@@ -9,6 +9,7 @@ import re
 
 from emulator.calls import Call
 from emulator.clock import hex_id
+from emulator.schema import without_nulls
 from emulator.services.r2.rules import notified_buckets
 from emulator.store import Document
 
@@ -25,7 +26,7 @@ def create_queue(call: Call, body: Document) -> Document:
     queue: Document = {"queue_id": hex_id(), "queue_name": body["queue_name"], "created_on": now, "modified_on": now}
     if body.get("jurisdiction"):
         queue["jurisdiction"] = body["jurisdiction"]
-    queue["settings"] = {**_SETTINGS, **_given(body.get("settings"))}
+    queue["settings"] = {**_SETTINGS, **without_nulls(body.get("settings"))}
     return _put(call, queue)
 
 
@@ -34,13 +35,9 @@ def change_queue(call: Call, body: Document, *, whole: bool) -> Document:
     queue = get_queue(call)
     name = body.get("queue_name") or queue["queue_name"]
     _check_name(call, name, queue["queue_id"])
-    settings = {**(_SETTINGS if whole else queue["settings"]), **_given(body.get("settings"))}
+    settings = {**(_SETTINGS if whole else queue["settings"]), **without_nulls(body.get("settings"))}
     now = call.world.clock.stamp()
     return _put(call, {**queue, "queue_name": name, "settings": settings, "modified_on": now})
-
-
-def _given(settings: Document | None) -> Document:
-    return {name: value for name, value in (settings or {}).items() if value is not None}
 
 
 def _check_name(call: Call, name: str, own_id: str) -> None:
@@ -102,7 +99,7 @@ def replace_consumer(call: Call, body: Document) -> Document:
 
 
 def _put_consumer(call: Call, body: Document, identity: Document) -> Document:
-    consumer = {**_given(body), **identity, "settings": _given(body.get("settings"))}
+    consumer = {**without_nulls(body), **identity, "settings": without_nulls(body.get("settings"))}
     return call.store.put("queue_consumer", call.params["queue_id"], identity["consumer_id"], consumer)
 
 

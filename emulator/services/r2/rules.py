@@ -12,6 +12,7 @@ from typing import Any
 from emulator.calls import Call
 from emulator.clock import hex_id
 from emulator.schema import without_nulls
+from emulator.services.zones.rules import in_zone
 from emulator.store import Document, Store
 
 from . import errors
@@ -126,11 +127,6 @@ def attach_domain(call: Call, body: Document) -> Document:
 def _put_domain(store: Store, scope: str, domain: Document) -> Document:
     labels = {"domain": domain["domain"], "zone_id": domain["zoneId"]}
     return store.put("r2_domain", scope, domain["domain"], domain, labels=labels)
-
-
-def in_zone(name: str, zone_name: str) -> bool:
-    """Whether a host name belongs to a zone."""
-    return name == zone_name or name.endswith(f".{zone_name}")
 
 
 def get_domain(call: Call) -> Document:

@@ -4,7 +4,7 @@ from emulator.calls import Call, Raw, Result
 from emulator.multipart import is_multipart, parse_multipart
 from emulator.paging import page_of
 from emulator.registry import Fidelity, Service
-from emulator.schema import fields
+from emulator.schema import fields, without_nulls
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.store import Document
 
@@ -144,7 +144,7 @@ def edit_settings(call: Call) -> Result:
     worker.update({name: given[name] for name in metadata.SCRIPT if name in given})
     versions.upload_and_deploy(call, worker, version)
     shown = views.settings(call, worker, version)
-    return Result({**shown, **views.present({"exports_reconciliation": version["exports_reconciliation"]})})
+    return Result({**shown, **without_nulls({"exports_reconciliation": version["exports_reconciliation"]})})
 
 
 def _changed(call: Call, worker: Document, live: Document, given: Document) -> Document:

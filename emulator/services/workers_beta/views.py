@@ -3,6 +3,7 @@
 import base64
 
 from emulator.calls import Call
+from emulator.schema import without_nulls
 from emulator.services.workers import bindings, views
 from emulator.services.workers_triggers.rules import subdomain
 from emulator.store import Document
@@ -34,7 +35,7 @@ def worker(call: Call, document: Document) -> Document:
         "subdomain": {**document["subdomain"], **_addresses(call, document["name"])},
         "tags": document["tags"],
         "tail_consumers": [{"name": each["service"]} for each in document["tail_consumers"] or ()],
-        **views.present(optional),
+        **without_nulls(optional),
     }
 
 
@@ -83,7 +84,7 @@ def version(call: Call, owner: Document, document: Document, *, modules: bool = 
         "startup_time_ms": document["startup_time_ms"],
         "urls": _urls(call, owner, document),
         "usage_model": document["usage_model"],
-        **views.present(optional),
+        **without_nulls(optional),
     }
 
 

@@ -5,9 +5,8 @@ from emulator.clock import parse_stamp
 from emulator.errors import BAD_QUERY
 from emulator.paging import asked_page
 from emulator.registry import Fidelity, Service
-from emulator.schema import anything, fields, items, mapping, nullable, number, text
+from emulator.schema import anything, fields, items, mapping, nullable, number, text, without_nulls
 from emulator.services.workers import rules as workers
-from emulator.services.workers import views
 from emulator.services.workers.upload import BODY_LIMIT, read_upload
 from emulator.store import Document
 
@@ -42,7 +41,7 @@ def upload_version(call: Call) -> Result:
     worker = workers.get(call)
     strict = call.query.get("bindings_inherit") == "strict"
     version = rules.upload(call, worker, read_upload(call), strict=strict)
-    reconciliation = views.present({"exports_reconciliation": version["exports_reconciliation"]})
+    reconciliation = without_nulls({"exports_reconciliation": version["exports_reconciliation"]})
     return Result({**rules.full_view(call, version), **reconciliation})
 
 

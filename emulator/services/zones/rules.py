@@ -12,7 +12,7 @@ from emulator.clock import hex_id
 from emulator.identity import account_resources, zone_resources
 from emulator.schema import without_nulls
 from emulator.seed import new_zone, put_zone
-from emulator.store import Document
+from emulator.store import Document, Store
 
 from . import errors
 
@@ -56,6 +56,21 @@ def create_zone(call: Call, body: Document) -> Document:
     zone |= without_nulls({name: body.get(name) for name in ("type", "paused", "vanity_name_servers")})
     put_zone(call.store, zone)
     return zone
+
+
+def in_zone(host: str, zone_name: str) -> bool:
+    """Whether a host name belongs to a zone."""
+    return host == zone_name or host.endswith(f".{zone_name}")
+
+
+def zone_for(store: Store, account_id: str, host: str, wanted: Document) -> Document | None:
+    """The account's closest zone a host name belongs to, and the one a body names if it does."""
+    zones = [zone for _, zone in store.find_anywhere("zone", "account", account_id)]
+    for zone in sorted(zones, key=lambda each: -len(each["name"])):
+        named = wanted.get("zone_id") in (None, zone["id"]) and wanted.get("zone_name") in (None, zone["name"])
+        if named and in_zone(host, zone["name"]):
+            return zone
+    return None
 
 
 def change_zone(call: Call, changes: dict[str, Any]) -> Document:
