@@ -171,6 +171,11 @@ class Store:
         """Scopes that hold documents of a kind."""
         return [row[0] for row in self._db.execute("SELECT DISTINCT scope FROM documents WHERE kind = ?", (kind,))]
 
+    def everywhere(self, kind: str) -> list[tuple[str, str, Document]]:
+        """Every document of a kind: scope, key, document."""
+        rows = self._db.execute("SELECT scope, key, body FROM documents WHERE kind = ? ORDER BY seq", (kind,))
+        return [(row[0], row[1], json.loads(row[2])) for row in rows]
+
     def counts(self) -> dict[str, int]:
         """Number of documents per kind, over all scopes."""
         return dict(self._db.execute("SELECT kind, COUNT(*) FROM documents GROUP BY kind ORDER BY kind").fetchall())

@@ -4,7 +4,7 @@ Handlers reach it as `call.world`: state, blobs, vault, clock, tokens, journal, 
 accounts and zones into a new state; a reset clears all and seeds again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .blobs import Blobs
@@ -35,6 +35,7 @@ class World:
         self.base_url = ""  # known once the server listens
         self.resetters: list[Callable[[], None]] = []  # what services that hold more than documents do on a reset
         self.settlers: list[Callable[[World], None]] = []  # how services let time do its work
+        self.sweepers: list[Callable[[World], Iterable[str]]] = []  # how services clear up
         with self.store.transaction():
             seed(self.store, self.clock, settings)
 
@@ -57,6 +58,14 @@ class World:
         with self.store.transaction():
             for settler in self.settlers:
                 settler(self)
+
+    def sweep(self) -> None:
+        """Remove expired documents, then content that none names; a process killed between leaves it to the next."""
+        needed: set[str] = set()
+        with self.store.transaction():
+            for sweeper in self.sweepers:
+                needed.update(sweeper(self))
+        self.blobs.keep(needed)
 
     def close(self) -> None:
         """Let go of the state folder."""

@@ -43,6 +43,22 @@ def forget(store: Store, account: str, script: str) -> None:
         store.delete_all(kind, scope(account, script))
 
 
+def sweep(store: Store, used: set[tuple[str, str]], now: float) -> set[str]:
+    """Remove expired sessions, and files not in use by a version (account, hash) or a session; the others' blobs."""
+    for place, key, session in store.everywhere(SESSION):
+        if session["expires"] <= now:
+            store.delete(SESSION, place, key)
+        else:
+            used |= {(session["account_id"], entry["hash"]) for entry in session["manifest"].values()}
+    blobs = set()
+    for place, name, file in store.everywhere(FILE):
+        if (place.partition("/")[0], name) in used:
+            blobs.add(file["sha256"])
+        else:
+            store.delete(FILE, place, name)
+    return blobs
+
+
 def open_session(call: Call, script: str, manifest: dict[str, Document]) -> Document:
     """Begin; without missing files the token already completes the session."""
     place = scope(call.account_id, script)

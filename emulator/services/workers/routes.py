@@ -7,6 +7,7 @@ from emulator.registry import Fidelity, Service
 from emulator.schema import fields, without_nulls
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.store import Document
+from emulator.world import World
 
 from . import bindings, errors, metadata, rules, upload, versions, views
 from .upload import BODY_LIMIT, Upload
@@ -23,6 +24,12 @@ _SCRIPTS = "/accounts/{account_id}/workers/scripts"
 _SCRIPT = _SCRIPTS + "/{script_name}"
 _NOT_RUN = "code is not run: exported names are found by their syntax, and where that cannot decide it is accepted"
 _SCRIPT_SETTINGS = fields({}, metadata.SCRIPT)
+
+
+@api.on_sweep
+def sweep(world: World) -> set[str]:
+    """Modules of Workers that are gone need no place, nor do tails and sessions that have expired."""
+    return rules.sweep(world)
 
 
 @api.operation("GET", _SCRIPTS, needs=READ, note="`tags` as `tag:yes` and `tag:no`, by comma")

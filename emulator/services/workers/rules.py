@@ -11,6 +11,7 @@ from emulator.calls import Call
 from emulator.clock import hex_id
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.store import Document, Store
+from emulator.world import World
 
 from . import assets, errors, references
 
@@ -168,6 +169,22 @@ def _check_unused(store: Store, account: str, name: str) -> None:
     queues = [queue["queue_name"] for queue, _ in references.consumers(store, account, name)]
     if queues:
         raise errors.STILL_CONSUMING(queues=", ".join(queues))
+
+
+def sweep(world: World) -> set[str]:
+    """Remove what expired; the blobs that modules and assets still need."""
+    store = world.store
+    blobs: set[str] = set()
+    used: set[tuple[str, str]] = set()
+    for place, _, version in store.everywhere(VERSION):
+        blobs.update(module["sha256"] for module in version["modules"])
+        files = version["assets"]["files"] if version["assets"] else {}
+        used |= {(place.partition("/")[0], entry["hash"]) for entry in files.values()}
+    now = world.clock.stamp()
+    for place, key, tail in store.everywhere(TAIL):
+        if tail["expires_at"] <= now:
+            store.delete(TAIL, place, key)
+    return blobs | assets.sweep(store, used, world.clock.time())
 
 
 def source(call: Call) -> str:
