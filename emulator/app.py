@@ -25,6 +25,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _CHUNK = 256 * 1024
 _BODILESS = (204, 304)
+_SWEEP_AFTER = 1.0  # seconds after the start, which must stay quick
 _CONTROL_SEGMENT = CONTROL.strip("/")
 
 
@@ -39,6 +40,8 @@ class App:
         self.world = world
         self.services = services
         self._router = Router(operation for service in services for operation in service.operations)
+        world.settlers = [settler for service in services for settler in service.settlers]
+        world.sweepers = [sweeper for service in services for sweeper in service.sweepers]
         self._mounts = {segment: handler for service in services for segment, handler in service.mounts.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,6 +56,7 @@ class App:
         for service in self.services:
             for hook in service.starters:
                 await hook(self.world)
+        asyncio.get_running_loop().call_later(_SWEEP_AFTER, self.world.sweep)
 
     async def stop(self) -> None:
         """Run what services do when the server stops, the last one first."""

@@ -7,6 +7,7 @@ Equal content is stored once; documents refer to it by digest.
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Container
 from pathlib import Path
 
 
@@ -65,6 +66,12 @@ class Blobs:
         existed = path.exists()
         path.unlink(missing_ok=True)
         return existed
+
+    def keep(self, digests: Container[str]) -> None:
+        """Remove all content but this."""
+        for path in self._folder.glob("??/*"):
+            if path.name not in digests:
+                path.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Remove everything."""

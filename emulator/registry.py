@@ -8,7 +8,7 @@ import enum
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +22,8 @@ CONTROL = "/_emulator"
 
 Handler = Callable[["Call"], "Reply | Awaitable[Reply]"]
 Hook = Callable[["World"], Awaitable[None]]
+Settler = Callable[["World"], None]
+Sweeper = Callable[["World"], Iterable[str]]
 H = TypeVar("H", bound=Callable[..., Any])
 
 
@@ -80,6 +82,8 @@ class Service:
     mounted: tuple[Mounted, ...] = ()
     starters: list[Hook] = field(default_factory=list)
     stoppers: list[Hook] = field(default_factory=list)
+    settlers: list[Settler] = field(default_factory=list)
+    sweepers: list[Sweeper] = field(default_factory=list)
 
     def operation(
         self,
@@ -155,6 +159,16 @@ class Service:
         """Run when the server stops."""
         self.stoppers.append(hook)
         return hook
+
+    def on_settle(self, settler: Settler) -> Settler:
+        """Write down what time alone has done: asked for when the clock was moved and before the state is counted."""
+        self.settlers.append(settler)
+        return settler
+
+    def on_sweep(self, sweeper: Sweeper) -> Sweeper:
+        """Remove documents nobody can reach any more and name the blobs that are still needed, soon after the start."""
+        self.sweepers.append(sweeper)
+        return sweeper
 
 
 def load_services() -> list[Service]:

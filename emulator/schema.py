@@ -18,6 +18,11 @@ def problems(check: Check, value: object) -> list[str]:
     return found
 
 
+def without_nulls(body: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What is set: in most bodies null means the same as leaving a field out."""
+    return {name: value for name, value in (body or {}).items() if value is not None}
+
+
 def text(
     *, least: int = 0, most: int | None = None, pattern: str | None = None, choices: Sequence[str] | None = None
 ) -> Check:

@@ -144,6 +144,11 @@ class Store:
         query += f" ORDER BY {column} {'DESC' if descending else 'ASC'} LIMIT ? OFFSET ?"
         return [json.loads(row[0]) for row in self._db.execute(query, (*values, limit, offset))]
 
+    def keys(self, kind: str, scope: str) -> list[str]:
+        """Keys of a scope in insertion order."""
+        query = "SELECT key FROM documents WHERE kind = ? AND scope = ? ORDER BY seq"
+        return [row[0] for row in self._db.execute(query, (kind, scope))]
+
     def count(self, kind: str, scope: str) -> int:
         """How many documents a scope has."""
         query = "SELECT COUNT(*) FROM documents WHERE kind = ? AND scope = ?"
@@ -168,6 +173,11 @@ class Store:
     def scopes(self, kind: str) -> list[str]:
         """Scopes that hold documents of a kind."""
         return [row[0] for row in self._db.execute("SELECT DISTINCT scope FROM documents WHERE kind = ?", (kind,))]
+
+    def everywhere(self, kind: str) -> list[tuple[str, str, Document]]:
+        """Every document of a kind: scope, key, document."""
+        rows = self._db.execute("SELECT scope, key, body FROM documents WHERE kind = ? ORDER BY seq", (kind,))
+        return [(row[0], row[1], json.loads(row[2])) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """Number of documents per kind, over all scopes."""

@@ -4,6 +4,7 @@ Handlers reach it as `call.world`: state, blobs, vault, clock, tokens, journal, 
 accounts and zones into a new state; a reset clears all and seeds again.
 """
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .blobs import Blobs
@@ -32,6 +33,8 @@ class World:
         self.identities = Identities(settings, self.store)
         self.latency_ms = 0.0
         self.base_url = ""  # known once the server listens
+        self.settlers: list[Callable[[World], None]] = []  # how services let time do its work
+        self.sweepers: list[Callable[[World], Iterable[str]]] = []  # how services clear up
         with self.store.transaction():
             seed(self.store, self.clock, settings)
 
@@ -46,6 +49,20 @@ class World:
         self.faults.clear()
         self.identities.forget()
         self.latency_ms = 0.0
+
+    def settle(self) -> None:
+        """Write down what time alone has done, so that the state counts nothing that is overdue."""
+        with self.store.transaction():
+            for settler in self.settlers:
+                settler(self)
+
+    def sweep(self) -> None:
+        """Remove expired documents, then content that none names; a process killed between leaves it to the next."""
+        needed: set[str] = set()
+        with self.store.transaction():
+            for sweeper in self.sweepers:
+                needed.update(sweeper(self))
+        self.blobs.keep(needed)
 
     def close(self) -> None:
         """Let go of the state folder."""

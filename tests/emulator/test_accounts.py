@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from cloudflare import Cloudflare, NotFoundError
 
+from tests.emulator.workers_upload import Uploads
+
 
 def test_accounts_and_user(client: Cloudflare, raw: Any, account: str):
     assert [found.id for found in client.accounts.list()] == [account]
@@ -41,6 +43,31 @@ def test_a_deleted_zone_takes_its_content_along(client: Cloudflare, raw: Any, ac
     assert not raw.control("GET", "/state")["empty"]
     client.zones.delete(zone_id=made.id)
     assert raw.control("GET", "/state")["empty"]
+
+
+def test_a_deleted_zone_takes_custom_domains_along(client: Cloudflare, raw: Any, account: str):
+    zones = [client.zones.create(account={"id": account}, name=f"{name}.example", type="full") for name in "ab"]
+    workers, buckets = f"/accounts/{account}/workers", f"/accounts/{account}/r2/buckets"
+    Uploads(raw).put("app")
+    client.r2.buckets.create(account_id=account, name="data")
+    custom = f"{buckets}/data/domains/custom"
+    for zone in zones:
+        raw.api("PUT", f"{workers}/domains", json={"hostname": f"app.{zone.name}", "service": "app"})
+        domain = {"domain": f"data.{zone.name}", "zoneId": zone.id, "enabled": True}
+        assert raw.api("POST", custom, json=domain).status_code == 200
+        raw.api("PUT", f"{custom}/{domain['domain']}", json={"enabled": False})
+    raw.api("PATCH", f"{workers}/workers/app", json={"name": "renamed"})
+    client.zones.delete(zone_id=zones[0].id)
+    assert [each["hostname"] for each in raw.api("GET", f"{workers}/domains").json()["result"]] == ["app.b.example"]
+    assert [each["domain"] for each in raw.api("GET", custom).json()["result"]["domains"]] == ["data.b.example"]
+
+
+def test_a_zone_keeps_what_it_was_created_with(raw: Any, account: str):
+    given = {"paused": True, "type": "partial", "vanity_name_servers": ["ns1.more.example", "ns2.more.example"]}
+    body = {"name": "more.example", "account": {"id": account}, **given}
+    made = raw.api("POST", "/zones", json=body).json()["result"]
+    read = raw.api("GET", f"/zones/{made['id']}").json()["result"]
+    assert {name: read[name] for name in given} == {name: made[name] for name in given} == given
 
 
 def test_zone_filters(client: Cloudflare, raw: Any, account: str):

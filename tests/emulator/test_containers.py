@@ -1,11 +1,13 @@
 """Containers through the official SDK: applications of both policies, versions, instances, rollouts."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cloudflare import APIStatusError, Cloudflare, NotFoundError
 
-from emulator.testing import Running
+from emulator.testing import Running, running
+from tests.emulator.conftest import Control
 from tests.emulator.containers_stage import Stage
 
 OTHER = "a" * 64
@@ -136,6 +138,35 @@ def test_a_deleted_application_is_listed_for_a_while_but_cannot_be_changed(stage
     stage.raw.api("DELETE", f"/accounts/{stage.account}/workers/scripts/worker")
     kinds = stage.raw.control("GET", "/state")["kinds"]
     assert not [kind for kind in kinds if kind.startswith("container_")]
+
+
+def test_the_state_counts_nothing_that_is_overdue(stage: Stage):
+    made, store = stage.create(), stage.emulator.world.store
+    rollout = stage.rollout(made)
+    stage.raw.advance(60)
+    assert (
+        store.get("container_rollout", f"{stage.account}/containers/{made['id']}", rollout["id"])["status"]
+        == "completed"
+    )
+    path = f"{stage.base}/applications/{made['id']}"
+    stage.raw.api("DELETE", path)
+    assert store.count("container_application", stage.account) == 1
+    stage.raw.advance(4)
+    assert store.count("container_application", stage.account) == 0
+    stage.raw.control("PUT", "/containers/pace", json={"deletion": 0})
+    stage.raw.api("DELETE", f"{stage.base}/applications/{stage.create()['id']}")
+    assert "container_application" not in stage.raw.control("GET", "/state")["kinds"]
+
+
+def test_a_deletion_ends_after_a_restart_too(tmp_path: Path):
+    with running(tmp_path) as first:
+        stage = Stage(Control(first), first)
+        stage.raw.api("DELETE", f"{stage.base}/applications/{stage.create()['id']}")
+    with running(tmp_path) as second:
+        control = Control(second)
+        assert "container_application" in control.control("GET", "/state")["kinds"]
+        second.world.clock.offset += 4  # as if the time had passed by itself
+        assert not [kind for kind in control.control("GET", "/state")["kinds"] if kind.startswith("container_")]
 
 
 def test_the_class_must_be_container_enabled(stage: Stage):

@@ -118,6 +118,27 @@ def test_a_revert_brings_everything_back(stage: Stage):
     assert stage.rollout(made)["target_version"] == 3
 
 
+@pytest.mark.parametrize("action", ["complete", "revert"])
+@pytest.mark.parametrize("size", [{}, {"instance_type": "standard-1"}])
+def test_what_was_changed_during_a_rollout_stays(stage: Stage, action: str, size: dict[str, str]):
+    made = stage.create()
+    rollout = stage.rollout(made, target_configuration={"image": stage.newer, **size})
+    stage.raw.advance(2)
+    change = {"command": ["serve"], "wrangler_ssh": {"enabled": False}, "memory_mib": 4096, "vcpu": 1}
+    changed = stage.raw.api("PATCH", f"{stage.base}/applications/{made['id']}", json={"configuration": change})
+    assert changed.status_code == 200, changed.text
+    if action == "revert":
+        path = f"{stage.base}/applications/{made['id']}/rollouts/{rollout['id']}"
+        stage.raw.api("POST", path, json={"action": "revert"})
+    stage.raw.advance(60)
+    configuration = stage.get(made)["configuration"]
+    assert (configuration["command"], configuration["wrangler_ssh"]) == (["serve"], {"enabled": False})
+    assert configuration["image"] == (stage.image if action == "revert" else stage.newer)
+    # The size is the rollout's own matter only where the rollout names one.
+    expected = ((0.25 if action == "revert" else 0.5), 4000 if action == "revert" else 8000) if size else (1, 4000)
+    assert (configuration["vcpu"], configuration["disk"]["size_mb"]) == expected
+
+
 @pytest.mark.parametrize(("then", "status"), [("revert", "reverted"), ("stay", "progressing")])
 def test_a_rollout_fails_on_demand(stage: Stage, then: str, status: str):
     made = stage.create()

@@ -76,6 +76,33 @@ def test_one_writer_at_a_time(registry: Registry, emulator: Running):
     assert registry.http.get(location).headers["range"] == "0-100000"
 
 
+@pytest.mark.parametrize("method", ["PATCH", "PUT"])
+def test_a_reset_ends_an_upload_that_is_being_sent(registry: Registry, emulator: Running, method: str):
+    location = registry("POST", f"{emulator.account_id}/x/blobs/uploads/").headers["location"]
+
+    def body() -> Iterator[bytes]:
+        yield b"a" * 100_000
+        wait_until(lambda: sum(path.stat().st_size for path in files_of(emulator.world.folder)) > 50_000)
+        emulator.reset()
+        yield b"b"
+
+    answer = registry.http.request(method, location, params={"digest": digest(b"")}, content=body())
+    assert refusal(answer) == (404, "BLOB_UPLOAD_UNKNOWN")
+    assert not [kind for kind in emulator.world.store.counts() if kind.startswith("image_")]
+    assert files_of(emulator.world.folder) == []
+
+
+def test_an_upload_in_one_request_that_fails_leaves_nothing(registry: Registry, emulator: Running):
+    path = f"{emulator.account_id}/x/blobs/uploads/"
+    wrong = registry("POST", path, params={"digest": digest(b"other")}, content=b"content")
+    assert refusal(wrong) == (400, "DIGEST_INVALID")
+    assert refusal(registry("POST", path, params={"digest": "none"}, content=b"content")) == (400, "DIGEST_INVALID")
+    break_off(registry, f"/v2/{path}?digest={digest(b'x')}", b"x" * 70_000, announced=100_000, method="POST")
+    wait_until(lambda: len(emulator.world.journal.entries(operation="mount.v2")) == 3)
+    assert files_of(emulator.world.folder) == []
+    assert not [kind for kind in emulator.world.store.counts() if kind.startswith("image_")]
+
+
 def test_a_broken_chunk_does_not_count(registry: Registry, emulator: Running):
     location = registry("POST", f"{emulator.account_id}/x/blobs/uploads/").headers["location"]
     assert registry.http.patch(location, content=b"first").status_code == 202
@@ -86,12 +113,12 @@ def test_a_broken_chunk_does_not_count(registry: Registry, emulator: Running):
     assert registry("GET", f"{emulator.account_id}/x/blobs/{digest(whole)}").content == whole
 
 
-def break_off(registry: Registry, location: str, content: bytes, *, announced: int) -> None:
+def break_off(registry: Registry, location: str, content: bytes, *, announced: int, method: str = "PATCH") -> None:
     """Send less than announced and hang up."""
     host, _, port = registry.origin.removeprefix("http://").partition(":")
     authorization = next(registry.http.auth.auth_flow(httpx.Request("GET", registry.origin))).headers["authorization"]
     head = (
-        f"PATCH {location} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {authorization}\r\n"
+        f"{method} {location} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {authorization}\r\n"
         f"Content-Length: {announced}\r\n\r\n"
     )
     with socket.create_connection((host, int(port))) as connection:

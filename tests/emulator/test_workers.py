@@ -87,6 +87,21 @@ def test_settings_are_patched_by_a_new_version(client: Cloudflare, account: str)
     assert len(list(client.workers.scripts.versions.list("app", account_id=account))) == 2
 
 
+@pytest.mark.parametrize("off", [None, {}, {"mode": "off"}])
+def test_null_takes_settings_back(uploads: Uploads, raw: Any, off: Any):
+    given = {"logpush": True, "observability": {"enabled": True}, "tags": ["x"], "tail_consumers": [{"service": "t"}]}
+    bound = [{"type": "plain_text", "name": "VAR", "text": "1"}]
+    kept = {"limits": {"cpu_ms": 50}, "placement": {"mode": "smart"}, "compatibility_flags": ["nodejs_compat"]}
+    uploads.put("fresh", bindings=bound)
+    before = uploads.get("scripts/fresh/settings")
+    uploads.put("app", bindings=bound, **given, **kept)
+    path = f"{uploads.base}/scripts/app/settings"
+    assert raw.api("PATCH", path, json={}).json()["result"]["limits"] == {"cpu_ms": 50}
+    nulls = {**dict.fromkeys((*given, *kept)), "placement": off, "bindings": None}
+    assert raw.api("PATCH", path, json=nulls).json()["result"] == before
+    assert uploads.get("scripts/app/settings") == before
+
+
 def test_content_is_replaced_and_the_rest_stays(client: Cloudflare, account: str):
     upload(client, account, "app", bindings=[{"type": "plain_text", "name": "VAR", "text": "1"}])
     code = b"export default { fetch() { return new Response('new'); } };"
@@ -319,6 +334,35 @@ def test_queues_know_their_producers(uploads: Uploads, client: Cloudflare, accou
     assert [producer.script for producer in read.producers or []] == ["app"]
     uploads.put("app")
     assert client.queues.get(queue.queue_id, account_id=account).producers_total_count == 0
+
+
+def test_a_queue_under_another_name_is_the_same_queue(uploads: Uploads, raw: Any, client: Cloudflare, account: str):
+    queue_id = str(client.queues.create(account_id=account, queue_name="jobs").queue_id)
+    uploads.put("app", bindings=[{"type": "queue", "name": "Q", "queue_name": "jobs", "queue_id": 5}])
+    client.queues.consumers.create(queue_id, account_id=account, type="worker", script_name="app")
+    client.r2.buckets.create(account_id=account, name="data")
+    events = client.r2.buckets.event_notifications
+    events.update(queue_id, account_id=account, bucket_name="data", rules=[{"actions": ["PutObject"]}])
+
+    def producers(queue: str) -> int:
+        found = client.queues.get(queue, account_id=account).producers or []
+        return sum(getattr(each, "script", None) == "app" for each in found)
+
+    client.queues.edit(queue_id, account_id=account, queue_name="work")
+    other = str(client.queues.create(account_id=account, queue_name="jobs").queue_id)
+    raw.api("PUT", f"{uploads.base}/scripts/app/secrets", json={"name": "S", "type": "secret_text", "text": "x"})
+    assert (producers(queue_id), producers(other)) == (1, 0)
+    for shown in (uploads.get("scripts/app/settings"), uploads.get("workers/app/versions")[0]):
+        bindings = {each["name"]: each for each in shown["bindings"]}
+        assert bindings["Q"] == {"type": "queue", "name": "Q", "queue_name": "work"}
+    assert [each.queue_name for each in client.queues.consumers.list(queue_id, account_id=account)] == ["work"]
+    assert uploads.get("workers/app")["references"]["queues"][0]["queue_name"] == "work"
+    assert events.get(queue_id, account_id=account, bucket_name="data").queue_name == "work"
+    assert [each.queue_name for each in events.list("data", account_id=account).queues or []] == ["work"]
+    uploads.put("app", keep_bindings=["queue"])
+    assert (producers(queue_id), producers(other)) == (1, 0)
+    uploads.put("app")
+    assert (producers(queue_id), producers(other)) == (0, 0)
 
 
 def test_missing_permission(uploads: Uploads, raw: Any):

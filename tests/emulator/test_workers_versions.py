@@ -219,6 +219,27 @@ def test_a_beta_worker_is_changed_and_renamed(uploads: Uploads, client: Cloudfla
     assert uploads.get("scripts/renamed/settings")["bindings"] == []
 
 
+def test_what_belongs_to_a_worker_follows_it_to_another_name(uploads: Uploads, raw: Any, account: str):
+    manifest = {"/a.html": {"hash": "a" * 32, "size": 1}}
+    session = "scripts/{}/assets-upload-session"
+    opened = uploads.post(session.format("app"), {"manifest": manifest})
+    uploads.put("app")
+    queue = raw.api("POST", f"/accounts/{account}/queues", json={"queue_name": "jobs"}).json()["result"]
+    consumers = f"/accounts/{account}/queues/{queue['queue_id']}/consumers"
+    raw.api("POST", consumers, json={"type": "worker", "script_name": "app"})
+    raw.api("PATCH", f"{uploads.base}/workers/app", json={"name": "renamed"})
+    files = [("a" * 32, ("a.html", "eA==", "text/html"))]
+    headers = {"authorization": f"Bearer {opened['jwt']}"}
+    sent = raw.api("POST", f"{uploads.base}/assets/upload?base64=true", files=files, headers=headers)
+    uploads.put("renamed", assets={"jwt": sent.json()["result"]["jwt"]})
+    assert uploads.post(session.format("renamed"), {"manifest": manifest})["buckets"] == []
+    assert uploads.post(session.format("app"), {"manifest": manifest})["buckets"] == [["a" * 32]]
+    assert [each["script_name"] for each in raw.api("GET", consumers).json()["result"]] == ["renamed"]
+    assert raw.refusal("DELETE", f"{uploads.base}/scripts/renamed")[:2] == (400, 10064)
+    assert raw.api("DELETE", f"{uploads.base}/scripts/renamed?force=true").status_code == 200
+    assert raw.emulator.world.store.count("worker_asset", f"{account}/assets/renamed") == 0
+
+
 def test_refused_beta_workers(uploads: Uploads, raw: Any):
     path = f"{uploads.base}/workers"
     assert raw.api("POST", path, json={"name": "app"}).status_code == 200

@@ -54,6 +54,11 @@ class Uploads:
         files = parts(metadata, {"index.js": code})
         return self.raw.api("PUT", f"{self.base}/scripts/{name}?{query}", files=files)
 
+    def post(self, path: str, body: Any) -> Any:
+        answer = self.raw.api("POST", f"{self.base}/{path}", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["result"]
+
     def get(self, path: str) -> Any:
         answer = self.raw.api("GET", f"{self.base}/{path}")
         assert answer.status_code == 200, answer.text

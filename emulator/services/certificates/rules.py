@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from emulator.calls import Call
 from emulator.clock import parse_stamp, stamp, uuid_id
+from emulator.schema import without_nulls
 from emulator.store import Document
 
 from . import errors
@@ -25,7 +26,7 @@ def order_pack(call: Call, body: Document) -> Document:
             raise errors.FOREIGN_HOST(host=host)
     if zone_name not in hosts:
         raise errors.NO_APEX()
-    given = {name: value for name, value in body.items() if value is not None}
+    given = without_nulls(body)
     pack = {
         **given,
         "hosts": hosts,

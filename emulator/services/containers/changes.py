@@ -18,7 +18,7 @@ def begin(call: Call, app: Document, body: Document) -> Document:
     rules.check_observability(app["observability"], change)
     target = sizes.merged(app["configuration"], change)
     rules.check_totals(call, target, app["max_instances"], apart_from=app["id"])
-    live = sum(each["state"] in views.LIVE for each in instances.all_of(call, app))
+    live = sum(each["state"] in views.LIVE for each in instances.all_of(call.store, app))
     targets, problems = rollouts.plan(body, live, app["max_instances"])
     if problems:
         raise errors.INVALID.about(problems)
@@ -46,7 +46,7 @@ def begin(call: Call, app: Document, body: Document) -> Document:
     call.store.put(rules.ROLLOUT, instances.scope(app), rollout["id"], rollout)
     rules.write_version(call, app, version, target)
     ids = {"active_rollout_id": rollout["id"], "latest_version": version, "rollout_failure": None, "updated_at": now}
-    rules.put(call, {**app, **ids})
+    rules.put(call.store, {**app, **ids})
     return rollout
 
 
@@ -84,7 +84,7 @@ def act(call: Call, app: Document, rollout_id: str, action: str) -> rollouts.Rol
         rollout = rollouts.act(find(call, app, rollout_id), action, call.world.clock.time())
     except rollouts.NotPossibleError as error:
         raise errors.INVALID.about({"action": str(error)}) from error
-    rules.take_over(call, app, rollout)
+    rules.take_over(call.store, app, rollout)
     return rollout
 
 
@@ -99,14 +99,14 @@ def arrange_failure(call: Call, app: Document, failure: dict[str, Any] | None) -
     """Let the rollout that is under way fail, or else the next one."""
     active = rules.active_rollout(call, app)
     if active is None:
-        rules.put(call, {**app, "rollout_failure": failure})
+        rules.put(call.store, {**app, "rollout_failure": failure})
     else:
         call.store.put(rules.ROLLOUT, instances.scope(app), active["id"], {**active, "failure": failure})
 
 
 def shown(call: Call, app: Document, rollout: rollouts.Rollout) -> Document:
     """A rollout as the API shows it."""
-    return views.rollout(app, rollout, instances.all_of(call, app))
+    return views.rollout(app, rollout, instances.all_of(call.store, app))
 
 
 def versions(call: Call, app: Document) -> list[Document]:

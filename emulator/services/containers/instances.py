@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from emulator.calls import Call
-from emulator.store import Document
+from emulator.store import Document, Store
 
 from . import errors, rollouts
 from .views import LIVE
@@ -24,9 +24,9 @@ def scope(app: Document) -> str:
     return f"{app['account_id']}/containers/{app['id']}"
 
 
-def all_of(call: Call, app: Document) -> list[Document]:
+def all_of(store: Store, app: Document) -> list[Document]:
     """An application's instances, oldest first."""
-    return call.store.select(KIND, scope(app))
+    return store.select(KIND, scope(app))
 
 
 def find(call: Call, app: Document, instance_id: str) -> Document:
@@ -44,7 +44,7 @@ def record(call: Call, app: Document, report: dict[str, Any]) -> Document:
     state = report.get("state", "running")
     begins = state in LIVE and (known is None or known["state"] not in LIVE)
     limit = app.get("max_instances")
-    if begins and limit is not None and sum(each["state"] in LIVE for each in all_of(call, app)) >= limit:
+    if begins and limit is not None and sum(each["state"] in LIVE for each in all_of(call.store, app)) >= limit:
         raise errors.TOO_MANY()
     base = known or {
         "id": report.get("id") or secrets.token_hex(32),
@@ -53,7 +53,7 @@ def record(call: Call, app: Document, report: dict[str, Any]) -> Document:
         "location": "loc01",
         "region": "ENAM",
     }
-    return _put(call, app, {**base, **report, "state": state, "updated_at": now})
+    return _put(call.store, app, {**base, **report, "state": state, "updated_at": now})
 
 
 def forget(call: Call, app: Document, instance_id: str) -> None:
@@ -64,19 +64,19 @@ def forget(call: Call, app: Document, instance_id: str) -> None:
 
 def cut(call: Call, app: Document) -> None:
     """Stop the youngest instances beyond `max_instances`."""
-    live = [each for each in all_of(call, app) if each["state"] in LIVE]
+    live = [each for each in all_of(call.store, app) if each["state"] in LIVE]
     for each in live[app["max_instances"] :]:
-        _put(call, app, {**each, "state": "stopped", "updated_at": call.world.clock.time()})
+        _put(call.store, app, {**each, "state": "stopped", "updated_at": call.world.clock.time()})
 
 
-def distribute(call: Call, app: Document, rollout: rollouts.Rollout) -> None:
+def distribute(store: Store, app: Document, rollout: rollouts.Rollout) -> None:
     """Give instances the versions a rollout has brought them to, the oldest first."""
-    live = [each for each in all_of(call, app) if each["state"] in LIVE]
+    live = [each for each in all_of(store, app) if each["state"] in LIVE]
     updated = rollouts.updated_of(rollout, len(live))
     for number, each in enumerate(live):
         version = rollout["target_version"] if number < updated else rollout["current_version"]
         if each["version"] != version:
-            _put(call, app, {**each, "version": version, "updated_at": rollout["updated_at"]})
+            _put(store, app, {**each, "version": version, "updated_at": rollout["updated_at"]})
 
 
 def matching(state: str, prefix: str) -> Callable[[Document], bool]:
@@ -92,5 +92,5 @@ def matching(state: str, prefix: str) -> Callable[[Document], bool]:
     return matches
 
 
-def _put(call: Call, app: Document, instance: Document) -> Document:
-    return call.store.put(KIND, scope(app), instance["id"], instance)
+def _put(store: Store, app: Document, instance: Document) -> Document:
+    return store.put(KIND, scope(app), instance["id"], instance)

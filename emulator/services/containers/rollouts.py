@@ -129,11 +129,6 @@ def supersede(rollout: Rollout, now: float) -> Rollout:
     return {**rollout, "status": REPLACED, "tick_at": None, "moving": False, "updated_at": now}
 
 
-def fail_at(rollout: Rollout, failure: dict[str, Any]) -> Rollout:
-    """The same rollout, which will fail at a step (its number counts from 1)."""
-    return {**rollout, "failure": failure}
-
-
 def percentage(rollout: Rollout) -> int:
     """Share of instances that run the target version."""
     return int(rollout["targets"][rollout["position"] - 1]) if rollout["position"] else 0

@@ -6,6 +6,7 @@ from emulator.calls import Call, Result
 from emulator.paging import cursor_after, cursor_for, whole_query
 from emulator.registry import Fidelity, Service
 from emulator.store import Document
+from emulator.world import World
 
 from . import changes, images, instances, registries, rules, shapes, sizes, views
 from .checks import checked
@@ -29,6 +30,12 @@ _ROLLOUT = _ROLLOUTS + "/{rollout_id}"
 _UNPUBLISHED = "unpublished; used by wrangler 4.158"
 _DASH = "the fields wrangler reads"
 _MOST = 500
+
+
+@api.on_settle
+def settle(world: World) -> None:
+    """Deletions that are due are done, rollouts are where they must be by now."""
+    rules.settle_all(world)
 
 
 def _page(call: Call, found: list[Document], when: str, show: Callable[[Document], Document], default: int) -> Result:
@@ -118,7 +125,7 @@ def _instances(call: Call, default: int) -> Result:
     app = rules.find(call)
     state = call.choice("state", ("active", "not-active", ""), "")
     matches = instances.matching(state, call.query.get("name_prefix", ""))
-    found = [each for each in instances.all_of(call, app) if matches(each)]
+    found = [each for each in instances.all_of(call.store, app) if matches(each)]
     found.sort(key=lambda each: _place(each, "started_at"))
     return _page(call, found, "started_at", lambda each: _instance(call, app, each), default)
 
@@ -210,7 +217,7 @@ def dash_applications(call: Call) -> Result:
 def dash_instances(call: Call) -> Result:
     """Instances for `wrangler containers instances`."""
     app = rules.find(call)
-    found = sorted(instances.all_of(call, app), key=lambda each: _place(each, "started_at"))
+    found = sorted(instances.all_of(call.store, app), key=lambda each: _place(each, "started_at"))
     page = _page(call, found, "started_at", lambda each: each, 100)
     objects = [views.durable_object(each) for each in page.result] if app["namespace_id"] else []
     shown = [views.dash_instance(each) for each in page.result]

@@ -4,11 +4,10 @@ An application owns its namespace until it is gone, and it is gone only some sec
 configuration was at each version is kept; `settle` lets time do its work before anything else looks at an application.
 """
 
-import asyncio
-
 from emulator.calls import Call
 from emulator.clock import uuid_id
-from emulator.store import Document
+from emulator.store import Document, Store
+from emulator.world import World
 
 from . import errors, images, instances, namespaces, pace, rollouts, sizes, views
 from .instances import scope
@@ -48,7 +47,7 @@ def create(call: Call, body: Document) -> tuple[int, Document]:
     if app["policy"] != MANAGED:
         app |= _scheduled(call, body)
         write_version(call, app, 1, app["configuration"])
-    return 201, put(call, app)
+    return 201, put(call.store, app)
 
 
 def _scheduled(call: Call, body: Document) -> Document:
@@ -78,7 +77,7 @@ def modify(call: Call, app: Document, body: Document) -> Document:
     if app["policy"] == MANAGED:
         changed["configuration"] = {**app["configuration"], **body.get("configuration", {})}
         changed["observability"] = body.get("observability", app["observability"])
-        return put(call, changed)
+        return put(call.store, changed)
     configuration = app["configuration"]
     if "configuration" in body:
         change = checked_configuration(call, body["configuration"], sizes.size_of(configuration))
@@ -94,36 +93,18 @@ def modify(call: Call, app: Document, body: Document) -> Document:
     changed["configuration"] = configuration
     check_totals(call, configuration, changed["max_instances"], apart_from=app["id"])
     instances.cut(call, changed)
-    return put(call, changed)
+    return put(call.store, changed)
 
 
 def delete(call: Call, app: Document) -> None:
     """Begin to delete; until it is gone it is still listed and still owns its namespace."""
-    seconds = pace.read(call.store).deletion
-    put(call, {**app, "delete_at": call.world.clock.time() + seconds})
-    _purge_after(call, app["id"], seconds)
-
-
-def _purge_after(call: Call, application_id: str, seconds: float) -> None:
-    """Remove an application whose time has come, in a transaction of its own: a refused request undoes its own."""
-    world, account_id = call.world, call.account_id
-
-    def purge() -> None:
-        app = world.store.get(KIND, account_id, application_id)
-        if app is not None and app["delete_at"] is not None and app["delete_at"] <= world.clock.time():
-            with world.store.transaction():
-                world.store.delete(KIND, account_id, application_id)
-                world.store.delete_scope(scope(app))
-
-    asyncio.get_running_loop().call_later(seconds, purge)
+    put(call.store, {**app, "delete_at": call.world.clock.time() + pace.read(call.store).deletion})
 
 
 def find(call: Call, *, lasting: bool = False) -> Document:
     """The path's application; one that is being deleted does not count where `lasting` is asked for."""
     stored = call.store.get(KIND, call.account_id, call.params["application_id"])
-    app = None if stored is None else settle(call, stored)
-    if app is None and stored is not None:
-        _purge_after(call, stored["id"], 0)
+    app = None if stored is None else settle(call.world, stored)
     if app is None or (lasting and app["delete_at"] is not None):
         raise errors.NO_APPLICATION()
     return app
@@ -131,50 +112,52 @@ def find(call: Call, *, lasting: bool = False) -> Document:
 
 def all_of(call: Call) -> list[Document]:
     """The account's applications, oldest first."""
-    settled = [settle(call, app) for app in call.store.select(KIND, call.account_id)]
+    settled = [settle(call.world, app) for app in call.store.select(KIND, call.account_id)]
     return [app for app in settled if app is not None]
 
 
-def settle(call: Call, app: Document) -> Document | None:
+def settle(world: World, app: Document) -> Document | None:
     """The application after what time alone has done to it; None when it is gone."""
-    now = call.world.clock.time()
+    now = world.clock.time()
     if app["delete_at"] is not None and app["delete_at"] <= now:
-        call.store.delete(KIND, call.account_id, app["id"])
-        call.store.delete_scope(scope(app))
+        world.store.delete(KIND, app["account_id"], app["id"])
+        world.store.delete_scope(scope(app))
         return None
     if not app["active_rollout_id"]:
         return app
-    before = call.store.get(ROLLOUT, scope(app), app["active_rollout_id"])
+    before = world.store.get(ROLLOUT, scope(app), app["active_rollout_id"])
     after = rollouts.advance(before, now) if before else None
-    return app if after is None or after is before else take_over(call, app, after)
+    return app if after is None or after is before else take_over(world.store, app, after)
 
 
-def take_over(call: Call, app: Document, rollout: rollouts.Rollout) -> Document:
+def settle_all(world: World) -> None:
+    """Let time do its work on every application."""
+    for account_id in world.store.scopes(KIND):
+        for app in world.store.select(KIND, account_id):
+            settle(world, app)
+
+
+def take_over(store: Store, app: Document, rollout: rollouts.Rollout) -> Document:
     """Write a rollout and let the application and its instances follow it."""
-    call.store.put(ROLLOUT, scope(app), rollout["id"], rollout)
-    instances.distribute(call, app, rollout)
+    store.put(ROLLOUT, scope(app), rollout["id"], rollout)
+    instances.distribute(store, app, rollout)
     if rollouts.is_active(rollout):
         return app
     changed = {**app, "active_rollout_id": None, "updated_at": rollout["updated_at"]}
+    # What was changed while it went stays, except for what the rollout itself is about.
     if rollout["status"] == rollouts.COMPLETED:
-        hot = {name: value for name, value in rollout["change"].items() if name in _HOT}
         changed["version"] = rollout["target_version"]
-        changed["configuration"] = {**_cooled(rollout["target_configuration"], app["configuration"]), **hot}
+        changed["configuration"] = sizes.merged(app["configuration"], rollout["change"])
     elif rollout["status"] == rollouts.REVERTED:
-        changed["configuration"] = _cooled(rollout["current_configuration"], app["configuration"])
-    return put(call, changed)
+        cold = [name for name in rollout["change"] if name not in _HOT]
+        changed["configuration"] = sizes.restored(app["configuration"], rollout["current_configuration"], cold)
+    return put(store, changed)
 
 
-def _cooled(configuration: Document, live: Document) -> Document:
-    """A version's configuration, except for what may have changed without a rollout."""
-    rest = {name: value for name, value in configuration.items() if name not in _HOT}
-    return {**rest, **{name: live[name] for name in _HOT if name in live}}
-
-
-def put(call: Call, app: Document) -> Document:
+def put(store: Store, app: Document) -> Document:
     """Write an application."""
     labels = {"name": app["name"], "namespace": app["namespace_id"]}
-    return call.store.put(KIND, app["account_id"], app["id"], app, labels=labels)
+    return store.put(KIND, app["account_id"], app["id"], app, labels=labels)
 
 
 def write_version(call: Call, app: Document, version: int, configuration: Document) -> None:
@@ -200,7 +183,7 @@ def shown(call: Call, app: Document) -> Document:
     target: Document = {"version": app.get("version"), "configuration": app["configuration"]}
     if rollout is not None:
         target = {"version": rollout["target_version"], "configuration": rollout["target_configuration"]}
-    return views.application(app, instances.all_of(call, app), rollout, target)
+    return views.application(app, instances.all_of(call.store, app), rollout, target)
 
 
 def _owner(call: Call, namespace_id: str) -> Document | None:
@@ -208,7 +191,7 @@ def _owner(call: Call, namespace_id: str) -> Document | None:
     if not namespace_id:
         return None
     for app in call.store.find(KIND, call.account_id, "namespace", namespace_id):
-        if (settled := settle(call, app)) is not None:
+        if (settled := settle(call.world, app)) is not None:
             return settled
     return None
 

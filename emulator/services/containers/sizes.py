@@ -1,7 +1,10 @@
 """Instance types, custom sizes and account limits: pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from emulator.schema import without_nulls
 
 Configuration = dict[str, Any]
 
@@ -28,6 +31,7 @@ LARGEST = Size(4, 12288, 20000)
 TOTAL = Size(1500, 6 * 1024 * 1024, 30_000_000)
 LITE = TYPES["lite"]
 _KEYS = ("vcpu", "memory_mib", "disk")
+_SIZE = (*_KEYS, "instance_type")
 _LEAST_CUSTOM_VCPU = 1
 _MEMORY_PER_VCPU = 3 * 1024
 _DISK_PER_GIB = 2000
@@ -94,10 +98,18 @@ def merged(stored: Configuration, change: Configuration) -> Configuration:
     """Apply a normalised partial configuration: null takes away, one form of size replaces the other."""
     result = dict(stored)
     if "instance_type" in change or "vcpu" in change:
-        for name in (*_KEYS, "instance_type"):
+        for name in _SIZE:
             result.pop(name, None)
     result.update(change)
-    return {name: value for name, value in result.items() if value is not None}
+    return without_nulls(result)
+
+
+def restored(stored: Configuration, former: Configuration, names: Iterable[str]) -> Configuration:
+    """Take the named parts from a former configuration again; a size is taken as a whole."""
+    back = set(names)
+    if not back.isdisjoint(_SIZE):
+        back.update(_SIZE)
+    return merged(stored, {name: former.get(name) for name in back})
 
 
 def over(size: Size, limit: Size, count: int = 1) -> bool:

@@ -68,6 +68,7 @@ def advance_clock(call: Call) -> Result:
     """Move the clock on by `advance` seconds."""
     body = call.body(fields({"advance": number(least=0, most=_YEARS)}), errors.INVALID)
     call.world.clock.advance(body["advance"])
+    call.world.settle()
     return Result(rules.clock(call.world))
 
 
@@ -87,6 +88,7 @@ def set_latency(call: Call) -> Result:
 @api.operation("GET", "/state")
 def read_state(call: Call) -> Result:
     """What the state holds."""
+    call.world.settle()
     return Result(rules.state(call.world))
 
 

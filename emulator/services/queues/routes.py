@@ -105,25 +105,32 @@ def get_metrics(call: Call) -> Result:
 @api.operation("GET", _QUEUE + "/consumers", needs=READ)
 def list_consumers(call: Call) -> Result:
     """List consumers."""
-    return page_of_kind(call, "queue_consumer", rules.get_queue(call)["queue_id"])
+    queue = rules.get_queue(call)
+    listed = page_of_kind(call, "queue_consumer", queue["queue_id"])
+    listed.result = [rules.consumer_view(queue, each) for each in listed.result]
+    return listed
 
 
 @api.operation("POST", _QUEUE + "/consumers", needs=WRITE, fidelity=Fidelity.STORED, note="the script is not looked at")
 def create_consumer(call: Call) -> Result:
     """Add a consumer."""
-    return Result(rules.create_consumer(call, call.body(_CONSUMERS, errors.INVALID)))
+    return Result(
+        rules.consumer_view(rules.get_queue(call), rules.create_consumer(call, call.body(_CONSUMERS, errors.INVALID)))
+    )
 
 
 @api.operation("GET", _CONSUMER, needs=READ)
 def get_consumer(call: Call) -> Result:
     """Read a consumer."""
-    return Result(rules.get_consumer(call))
+    return Result(rules.consumer_view(rules.get_queue(call), rules.get_consumer(call)))
 
 
 @api.operation("PUT", _CONSUMER, needs=WRITE, fidelity=Fidelity.STORED)
 def replace_consumer(call: Call) -> Result:
     """Replace a consumer."""
-    return Result(rules.replace_consumer(call, call.body(_CONSUMERS, errors.INVALID)))
+    return Result(
+        rules.consumer_view(rules.get_queue(call), rules.replace_consumer(call, call.body(_CONSUMERS, errors.INVALID)))
+    )
 
 
 @api.operation("DELETE", _CONSUMER, needs=WRITE)

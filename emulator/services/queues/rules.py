@@ -9,6 +9,7 @@ import re
 
 from emulator.calls import Call
 from emulator.clock import hex_id
+from emulator.schema import without_nulls
 from emulator.services.r2.rules import notified_buckets
 from emulator.store import Document
 
@@ -25,7 +26,7 @@ def create_queue(call: Call, body: Document) -> Document:
     queue: Document = {"queue_id": hex_id(), "queue_name": body["queue_name"], "created_on": now, "modified_on": now}
     if body.get("jurisdiction"):
         queue["jurisdiction"] = body["jurisdiction"]
-    queue["settings"] = {**_SETTINGS, **_given(body.get("settings"))}
+    queue["settings"] = {**_SETTINGS, **without_nulls(body.get("settings"))}
     return _put(call, queue)
 
 
@@ -34,13 +35,9 @@ def change_queue(call: Call, body: Document, *, whole: bool) -> Document:
     queue = get_queue(call)
     name = body.get("queue_name") or queue["queue_name"]
     _check_name(call, name, queue["queue_id"])
-    settings = {**(_SETTINGS if whole else queue["settings"]), **_given(body.get("settings"))}
+    settings = {**(_SETTINGS if whole else queue["settings"]), **without_nulls(body.get("settings"))}
     now = call.world.clock.stamp()
     return _put(call, {**queue, "queue_name": name, "settings": settings, "modified_on": now})
-
-
-def _given(settings: Document | None) -> Document:
-    return {name: value for name, value in (settings or {}).items() if value is not None}
 
 
 def _check_name(call: Call, name: str, own_id: str) -> None:
@@ -65,7 +62,7 @@ def get_queue(call: Call) -> Document:
 def queue_view(call: Call, queue: Document) -> Document:
     """A queue with its producers and consumers."""
     queue_id = queue["queue_id"]
-    consumers = call.store.select("queue_consumer", queue_id)
+    consumers = [consumer_view(queue, each) for each in call.store.select("queue_consumer", queue_id)]
     producers = call.store.select("queue_producer", queue_id)
     for scope in notified_buckets(call.store, queue_id):
         producers.append({"type": "r2_bucket", "bucket_name": scope.rpartition("/")[2]})
@@ -92,19 +89,23 @@ def create_consumer(call: Call, body: Document) -> Document:
     queue = get_queue(call)
     if call.store.count("queue_consumer", queue["queue_id"]):
         raise errors.CONSUMER_EXISTS()
-    identity = {"consumer_id": hex_id(), "created_on": call.world.clock.stamp(), "queue_name": queue["queue_name"]}
-    return _put_consumer(call, body, identity)
+    return _put_consumer(call, body, {"consumer_id": hex_id(), "created_on": call.world.clock.stamp()})
 
 
 def replace_consumer(call: Call, body: Document) -> Document:
     """Set a consumer anew."""
     former = get_consumer(call)
-    return _put_consumer(call, body, {name: former[name] for name in ("consumer_id", "created_on", "queue_name")})
+    return _put_consumer(call, body, {name: former[name] for name in ("consumer_id", "created_on")})
 
 
 def _put_consumer(call: Call, body: Document, identity: Document) -> Document:
-    consumer = {**_given(body), **identity, "settings": _given(body.get("settings"))}
+    consumer = {**without_nulls(body), **identity, "settings": without_nulls(body.get("settings"))}
     return call.store.put("queue_consumer", call.params["queue_id"], identity["consumer_id"], consumer)
+
+
+def consumer_view(queue: Document, consumer: Document) -> Document:
+    """A consumer with the name its queue has now."""
+    return {**consumer, "queue_name": queue["queue_name"]}
 
 
 def get_consumer(call: Call) -> Document:

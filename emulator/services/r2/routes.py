@@ -236,7 +236,9 @@ def list_notifications(call: Call) -> Result:
     queues = call.store.select("r2_notification", rules.bucket_scope(call))
     if not queues:
         raise errors.NO_NOTIFICATIONS()
-    return Result({"bucketName": call.params["bucket_name"], "queues": queues})
+    return Result(
+        {"bucketName": call.params["bucket_name"], "queues": [rules.notification_view(call, each) for each in queues]}
+    )
 
 
 @api.operation("GET", _QUEUE_EVENTS, needs=READ)
@@ -245,7 +247,7 @@ def get_notification(call: Call) -> Result:
     entry = call.store.get("r2_notification", rules.bucket_scope(call), call.params["queue_id"])
     if entry is None:
         raise errors.NO_QUEUE_RULES()
-    return Result(entry)
+    return Result(rules.notification_view(call, entry))
 
 
 @api.operation("PUT", _QUEUE_EVENTS, needs=WRITE, fidelity=Fidelity.STORED, note="overlapping rules are refused")

@@ -11,6 +11,8 @@ from typing import Any
 
 from emulator.calls import Call
 from emulator.clock import hex_id
+from emulator.schema import without_nulls
+from emulator.services.zones.rules import in_zone
 from emulator.store import Document, Store
 
 from . import errors
@@ -119,13 +121,12 @@ def attach_domain(call: Call, body: Document) -> Document:
     if call.store.find_anywhere("r2_domain", "domain", name):
         raise errors.DOMAIN_IN_USE(domain=name)
     domain = {**body, "domain": name, "zoneName": zone["name"]}
-    call.store.put("r2_domain", scope, name, domain, labels={"domain": name})
-    return domain
+    return _put_domain(call.store, scope, domain)
 
 
-def in_zone(name: str, zone_name: str) -> bool:
-    """Whether a host name belongs to a zone."""
-    return name == zone_name or name.endswith(f".{zone_name}")
+def _put_domain(store: Store, scope: str, domain: Document) -> Document:
+    labels = {"domain": domain["domain"], "zone_id": domain["zoneId"]}
+    return store.put("r2_domain", scope, domain["domain"], domain, labels=labels)
 
 
 def get_domain(call: Call) -> Document:
@@ -138,9 +139,7 @@ def get_domain(call: Call) -> Document:
 
 def change_domain(call: Call, body: Document) -> Document:
     """Change what was sent, keep the rest."""
-    domain = {**get_domain(call), **{name: value for name, value in body.items() if value is not None}}
-    labels = {"domain": domain["domain"]}
-    return call.store.put("r2_domain", bucket_scope(call), domain["domain"], domain, labels=labels)
+    return _put_domain(call.store, bucket_scope(call), {**get_domain(call), **without_nulls(body)})
 
 
 def detach_domain(call: Call) -> Document:
@@ -159,8 +158,7 @@ def domain_view(domain: Document) -> Document:
 def set_notifications(call: Call, queue_id: str, rules: list[Document]) -> None:
     """Replace the rules that send a bucket's events to a queue; two rules may not send the same event."""
     scope = bucket_scope(call)
-    queue = call.store.get("queue", call.account_id, queue_id)
-    if queue is None:
+    if not call.store.has("queue", call.account_id, queue_id):
         raise errors.NO_QUEUE()
     others = [entry for entry in call.store.select("r2_notification", scope) if entry["queueId"] != queue_id]
     taken: set[tuple[Any, ...]] = {key for entry in others for rule in entry["rules"] for key in _events(rule)}
@@ -171,8 +169,14 @@ def set_notifications(call: Call, queue_id: str, rules: list[Document]) -> None:
         taken |= set(_events(rule))
     now = call.world.clock.stamp()
     stored = [{**rule, "ruleId": hex_id(), "createdAt": now} for rule in rules]
-    entry = {"queueId": queue_id, "queueName": queue["queue_name"], "rules": stored}
+    entry = {"queueId": queue_id, "rules": stored}
     call.store.put("r2_notification", scope, queue_id, entry, labels={"queue": queue_id})
+
+
+def notification_view(call: Call, entry: Document) -> Document:
+    """Where events go, with the name the queue has now; a queue that is notified cannot be deleted."""
+    queue = call.store.get("queue", call.account_id, entry["queueId"]) or {"queue_name": ""}
+    return {**entry, "queueName": queue["queue_name"]}
 
 
 def _events(rule: Document) -> list[tuple[str, str, str]]:

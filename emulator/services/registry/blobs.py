@@ -49,9 +49,13 @@ async def start_upload(call: Call, name: str, upload_id: str) -> Raw:
         return mounted
     with call.store.transaction():
         upload = uploads.begin(repository)
-    if "digest" in call.query:
+    if "digest" not in call.query:
+        return _accepted(repository, upload, 202)
+    try:
         return await _finish(call, repository, upload)
-    return _accepted(repository, upload, 202)
+    except BaseException:
+        uploads.cancel(repository, upload)  # the client never learnt its address, so nobody could go on with it
+        raise
 
 
 async def upload_status(call: Call, name: str, upload_id: str) -> Raw:

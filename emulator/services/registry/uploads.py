@@ -106,6 +106,7 @@ async def _append(call: Call, repository: Repository, upload: Document) -> Docum
             file.write(chunk)
         size = file.tell()
     _check_length(call, size - upload["size"])
+    find(repository, upload["id"])  # a reset may have come between
     return _write(repository, {**upload, "size": size})
 
 

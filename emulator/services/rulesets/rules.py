@@ -6,6 +6,7 @@ kind `zone` in a zone, `root` in an account.
 
 from emulator.calls import Call
 from emulator.clock import hex_id
+from emulator.schema import without_nulls
 from emulator.store import Document
 
 from . import errors
@@ -90,7 +91,7 @@ def _write(call: Call, body: Document, former: Document | None) -> Document:
 
 def _rule(rule: Document, version: int, now: str) -> Document:
     rule_id = rule.get("id") or hex_id()
-    given = {name: value for name, value in rule.items() if value is not None}
+    given = without_nulls(rule)
     defaults = {"id": rule_id, "ref": given.get("ref") or rule_id, "enabled": True}
     return {**defaults, **given, "id": rule_id, "version": str(version), "last_updated": now}
 

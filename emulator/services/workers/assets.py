@@ -1,6 +1,7 @@
 """Static assets: an upload session tells which files are missing, takes them, and gives the token an upload names.
 
-Files lie with the script's name, so that they go with the script; a token is kept only as its hash.
+Files lie with the script's name, since a session may be older than its Worker; they follow it to another name and go
+with it. A token is kept only as its hash.
 """
 
 import base64
@@ -10,7 +11,7 @@ import secrets
 from typing import Any
 
 from emulator.calls import Call
-from emulator.store import Document
+from emulator.store import Document, Store
 
 from . import errors
 
@@ -23,6 +24,39 @@ _HOUR = 3600
 def scope(account: str, script: str) -> str:
     """Where the assets of a script are."""
     return f"{account}/assets/{script}"
+
+
+def rename(store: Store, account: str, old: str, name: str) -> None:
+    """Let files and sessions follow their script to another name."""
+    before, after = scope(account, old), scope(account, name)
+    for key in store.keys(FILE, before):
+        store.put(FILE, after, key, store.get(FILE, before, key) or {})
+    for key in store.keys(SESSION, before):
+        session = store.get(SESSION, before, key) or {}
+        store.put(SESSION, after, key, {**session, "script": name}, labels={"token": key})
+    forget(store, account, old)
+
+
+def forget(store: Store, account: str, script: str) -> None:
+    """Remove files and sessions of a script."""
+    for kind in (FILE, SESSION):
+        store.delete_all(kind, scope(account, script))
+
+
+def sweep(store: Store, used: set[tuple[str, str]], now: float) -> set[str]:
+    """Remove expired sessions, and files not in use by a version (account, hash) or a session; the others' blobs."""
+    for place, key, session in store.everywhere(SESSION):
+        if session["expires"] <= now:
+            store.delete(SESSION, place, key)
+        else:
+            used |= {(session["account_id"], entry["hash"]) for entry in session["manifest"].values()}
+    blobs = set()
+    for place, name, file in store.everywhere(FILE):
+        if (place.partition("/")[0], name) in used:
+            blobs.add(file["sha256"])
+        else:
+            store.delete(FILE, place, name)
+    return blobs
 
 
 def open_session(call: Call, script: str, manifest: dict[str, Document]) -> Document:

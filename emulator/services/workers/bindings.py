@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.calls import Call
 from emulator.schema import anything, fields, items, nullable, number, problems, text
 from emulator.store import Document, Store
 from emulator.vault import Vault
@@ -153,6 +154,8 @@ def _sealed(binding: Document, vault: Vault) -> Document:
         value = {part: binding[part] for part in _KEY_PARTS if part in binding}
         rest = {name: item for name, item in binding.items() if name not in _KEY_PARTS}
         return {**rest, "sealed": vault.seal(json.dumps(value))}
+    if kind == "queue":
+        return {name: item for name, item in binding.items() if name != "queue_id"}  # the id is found, not given
     if kind == "d1":
         database = binding.get("id") or binding["database_id"]
         return {**binding, "id": database, "database_id": database}
@@ -165,10 +168,15 @@ def open_secret(binding: Document, vault: Vault) -> Any:
     return value if binding["type"] == "secret_text" else json.loads(value)
 
 
-def public(bindings: Iterable[Document]) -> list[Document]:
-    """Bindings as any route shows them: by name, without secret values."""
-    shown = ({name: value for name, value in each.items() if name != "sealed"} for each in bindings)
-    return sorted(shown, key=lambda each: str(each["name"]))
+def public(call: Call, bindings: Iterable[Document]) -> list[Document]:
+    """Bindings as any route shows them: by name, without secret values, queues by the name they have now."""
+    return sorted((_shown(call, each) for each in bindings), key=lambda each: str(each["name"]))
+
+
+def _shown(call: Call, binding: Document) -> Document:
+    shown = {name: value for name, value in binding.items() if name not in ("sealed", "queue_id")}
+    queue = call.store.get("queue", call.account_id, binding["queue_id"]) if "queue_id" in binding else None
+    return shown if queue is None else {**shown, "queue_name": queue["queue_name"]}
 
 
 def check_targets(store: Store, account: str, script: str, bindings: Iterable[Document]) -> None:
@@ -181,10 +189,16 @@ def check_targets(store: Store, account: str, script: str, bindings: Iterable[Do
             scope = f"{account}/{binding.get('jurisdiction', 'default')}"
             if not store.has("r2_bucket", scope, binding["bucket_name"]):
                 raise errors.NO_BUCKET(name=binding["bucket_name"])
-        if kind == "queue" and not store.find("queue", account, "name", binding["queue_name"]):
+        if kind == "queue" and not _queue_exists(store, account, binding):
             raise errors.NO_QUEUE(name=binding["queue_name"])
         if kind == "service" and binding["service"] != script and not store.has("worker", account, binding["service"]):
             raise errors.NO_TARGET(name=binding["name"], target=binding["service"])
+
+
+def _queue_exists(store: Store, account: str, binding: Document) -> bool:
+    if "queue_id" in binding:
+        return store.has("queue", account, binding["queue_id"])
+    return bool(store.find("queue", account, "name", binding["queue_name"]))
 
 
 def classes(bindings: Iterable[Document]) -> frozenset[str]:

@@ -8,7 +8,20 @@ import re
 from typing import Any
 
 from emulator.clock import Clock
-from emulator.schema import Check, anything, either, fields, flag, items, mapping, nullable, number, problems, text
+from emulator.schema import (
+    Check,
+    anything,
+    either,
+    fields,
+    flag,
+    items,
+    mapping,
+    nullable,
+    number,
+    problems,
+    text,
+    without_nulls,
+)
 from emulator.services.durable_objects import containers
 from emulator.store import Document
 
@@ -104,6 +117,16 @@ SCRIPT: dict[str, Check] = {
     "tags": TAGS,
     "tail_consumers": CONSUMERS,
 }
+_SETTINGS = fields({}, {**CONFIG, **SCRIPT}, closed=False)
+DEFAULTS: Document = {
+    **dict.fromkeys(("cache_options", "compatibility_date", "limits", "placement")),
+    "compatibility_flags": [],
+    "usage_model": "standard",
+    "logpush": False,
+    "observability": None,
+    "tags": [],
+    "tail_consumers": None,
+}
 METADATA = fields(
     {},
     {
@@ -129,7 +152,7 @@ def check_metadata(metadata: Any, clock: Clock, check: Check = METADATA) -> Docu
     found = problems(check, metadata)
     if found:
         raise errors.INVALID(problem=f"Invalid metadata: {found[0]}")
-    given: Document = {name: value for name, value in metadata.items() if value is not None}
+    given = without_nulls(metadata)
     date = given.get("compatibility_date")
     if date and not _DATE.fullmatch(date):
         raise errors.INVALID(problem=f"Invalid compatibility date: {date}")
@@ -140,6 +163,12 @@ def check_metadata(metadata: Any, clock: Clock, check: Check = METADATA) -> Docu
     if len(given.get("exports", ())) > _MOST_EXPORTS:
         raise errors.INVALID(problem=f"Invalid metadata: exports must have at most {_MOST_EXPORTS} entries")
     return given
+
+
+def check_settings(settings: Any, clock: Clock) -> Document:
+    """Settings to change, checked like metadata; what is null or a placement that is off goes back to its default."""
+    given = check_metadata(settings, clock, _SETTINGS)
+    return {**{name: value for name, value in DEFAULTS.items() if name in settings}, **given}
 
 
 def config(metadata: Document) -> Document:
@@ -162,6 +191,6 @@ def full_observability(given: Document | None) -> Document:
     """Observability as it was set, plus what answers always have."""
     shown: Document = {"enabled": False, **(given or {})}
     if shown.get("logs") is not None:
-        logs = {name: value for name, value in shown["logs"].items() if value is not None}
+        logs = without_nulls(shown["logs"])
         shown["logs"] = {"enabled": False, "invocation_logs": True, **logs}
     return shown

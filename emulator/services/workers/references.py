@@ -10,6 +10,7 @@ from emulator.store import Document, Store
 
 REFERENCE = "worker_reference"
 _PRODUCER = "queue_producer"
+_CONSUMER = "queue_consumer"
 
 
 def remember(store: Store, account: str, script: str, bindings: Iterable[Document]) -> None:
@@ -22,8 +23,8 @@ def remember(store: Store, account: str, script: str, bindings: Iterable[Documen
         body = {"source": script, "binding": binding["name"], "type": binding["type"], **labels}
         key = f"{script}/{binding['name']}"
         store.put(REFERENCE, account, key, body, labels={**labels, "source": script})
-        for queue in store.find("queue", account, "name", labels["queue"]) if "queue" in labels else ():
-            store.put(_PRODUCER, queue["queue_id"], script, {"type": "worker", "script": script})
+        if "queue" in labels and store.has("queue", account, labels["queue"]):
+            store.put(_PRODUCER, labels["queue"], script, {"type": "worker", "script": script})
 
 
 def _labels(binding: Document) -> dict[str, str]:
@@ -32,8 +33,8 @@ def _labels(binding: Document) -> dict[str, str]:
         return {"service": binding["service"]}
     if kind == "durable_object_namespace" and binding.get("namespace_id"):
         return {"namespace": binding["namespace_id"]}
-    if kind == "queue":
-        return {"queue": binding["queue_name"]}
+    if kind == "queue" and binding.get("queue_id"):
+        return {"queue": binding["queue_id"]}
     return {}
 
 
@@ -41,8 +42,8 @@ def forget(store: Store, account: str, script: str) -> None:
     """Remove what a script points to."""
     for each in store.find(REFERENCE, account, "source", script):
         store.delete(REFERENCE, account, f"{script}/{each['binding']}")
-        for queue in store.find("queue", account, "name", each["queue"]) if "queue" in each else ():
-            store.delete(_PRODUCER, queue["queue_id"], script)
+        if "queue" in each:
+            store.delete(_PRODUCER, each["queue"], script)
 
 
 def services(store: Store, account: str, script: str) -> list[Document]:
@@ -50,15 +51,21 @@ def services(store: Store, account: str, script: str) -> list[Document]:
     return store.find(REFERENCE, account, "service", script)
 
 
-def consumers(store: Store, account: str, script: str) -> list[Document]:
-    """Consumers of the account's queues that are this script, each with its queue's id."""
+def consumers(store: Store, account: str, script: str) -> list[tuple[Document, Document]]:
+    """The account's queues that a script consumes, each with the consumer."""
     return [
-        {**each, "queue_id": queue_id}
-        for queue_id in store.scopes("queue_consumer")
-        if store.has("queue", account, queue_id)
-        for each in store.select("queue_consumer", queue_id)
+        (queue, each)
+        for queue_id in store.scopes(_CONSUMER)
+        if (queue := store.get("queue", account, queue_id)) is not None
+        for each in store.select(_CONSUMER, queue_id)
         if each.get("script_name") == script
     ]
+
+
+def rename_consumer(store: Store, account: str, old: str, name: str) -> None:
+    """Let queues be consumed by a script under its new name."""
+    for queue, each in consumers(store, account, old):
+        store.put(_CONSUMER, queue["queue_id"], each["consumer_id"], {**each, "script_name": name})
 
 
 def tail_producers(store: Store, account: str, script: str) -> list[str]:

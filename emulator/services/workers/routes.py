@@ -4,9 +4,10 @@ from emulator.calls import Call, Raw, Result
 from emulator.multipart import is_multipart, parse_multipart
 from emulator.paging import page_of
 from emulator.registry import Fidelity, Service
-from emulator.schema import fields
+from emulator.schema import fields, without_nulls
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.store import Document
+from emulator.world import World
 
 from . import bindings, errors, metadata, rules, upload, versions, views
 from .upload import BODY_LIMIT, Upload
@@ -22,8 +23,13 @@ READ, WRITE = "Workers Scripts Read", "Workers Scripts Write"
 _SCRIPTS = "/accounts/{account_id}/workers/scripts"
 _SCRIPT = _SCRIPTS + "/{script_name}"
 _NOT_RUN = "code is not run: exported names are found by their syntax, and where that cannot decide it is accepted"
-_SETTINGS = fields({}, {**metadata.CONFIG, **metadata.SCRIPT}, closed=False)
 _SCRIPT_SETTINGS = fields({}, metadata.SCRIPT)
+
+
+@api.on_sweep
+def sweep(world: World) -> set[str]:
+    """Modules of Workers that are gone need no place, nor do tails and sessions that have expired."""
+    return rules.sweep(world)
 
 
 @api.operation("GET", _SCRIPTS, needs=READ, note="`tags` as `tag:yes` and `tag:no`, by comma")
@@ -127,7 +133,7 @@ def _content(call: Call) -> Upload:
 @api.operation("GET", _SCRIPT + "/settings", needs=READ)
 def get_settings(call: Call) -> Result:
     """Read bindings and all other settings of the live version."""
-    return Result(views.settings(*rules.serving(call)))
+    return Result(views.settings(call, *rules.serving(call)))
 
 
 @api.operation("PATCH", _SCRIPT + "/settings", needs=WRITE, note="a JSON body is taken as well as the part `settings`")
@@ -140,12 +146,12 @@ def edit_settings(call: Call) -> Result:
         given = upload.json_part(parse_multipart(content_type, call.body_bytes), "settings")
     else:
         given = call.json()
-    given = metadata.check_metadata(given, call.world.clock, _SETTINGS)
+    given = metadata.check_settings(given, call.world.clock)
     version = _changed(call, worker, live, given)
     worker.update({name: given[name] for name in metadata.SCRIPT if name in given})
     versions.upload_and_deploy(call, worker, version)
-    shown = views.settings(worker, version)
-    return Result({**shown, **views.present({"exports_reconciliation": version["exports_reconciliation"]})})
+    shown = views.settings(call, worker, version)
+    return Result({**shown, **without_nulls({"exports_reconciliation": version["exports_reconciliation"]})})
 
 
 def _changed(call: Call, worker: Document, live: Document, given: Document) -> Document:
@@ -172,7 +178,6 @@ def edit_script_settings(call: Call) -> Result:
     """Change it, without a new version."""
     worker = rules.get(call)
     given: Document = call.body(_SCRIPT_SETTINGS, errors.INVALID)
-    defaults: Document = {"logpush": False, "observability": None, "tags": [], "tail_consumers": None}
-    worker.update({name: defaults[name] if value is None else value for name, value in given.items()})
+    worker.update({name: metadata.DEFAULTS[name] if value is None else value for name, value in given.items()})
     rules.put(call, worker)
     return Result(views.script_settings(worker))

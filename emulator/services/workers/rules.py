@@ -11,6 +11,7 @@ from emulator.calls import Call
 from emulator.clock import hex_id
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.store import Document, Store
+from emulator.world import World
 
 from . import assets, errors, references
 
@@ -118,8 +119,12 @@ def rename(call: Call, worker: Document, name: str) -> None:
     references.forget(call.store, call.account_id, old)
     worker["name"] = name
     durable_objects.rename_script(call.world, call.account_id, old, name)
+    assets.rename(call.store, call.account_id, old, name)
+    references.rename_consumer(call.store, call.account_id, old, name)
     for kind, place, label, document in _attached(call.store, call.account_id, old):
-        labels: dict[str, str] = {each: document[each] for each in ("pattern", "hostname") if each in document}
+        labels: dict[str, str] = {
+            each: document[each] for each in ("pattern", "hostname", "zone_id") if each in document
+        }
         call.store.put(kind, place, document["id"], {**document, label: name}, labels={**labels, label: name})
     put(call, worker)
     live = live_version(call.store, call.account_id, worker)
@@ -134,8 +139,7 @@ def delete(call: Call, worker: Document, *, force: bool) -> None:
         _check_unused(store, account, name)
     for kind in (VERSION, DEPLOYMENT, TAIL):
         store.delete_all(kind, scope(call, worker))
-    for kind in (assets.SESSION, assets.FILE):
-        store.delete_all(kind, assets.scope(account, name))
+    assets.forget(store, account, name)
     store.delete(WORKER, account, name)
     references.forget(store, account, name)
     durable_objects.delete_script(call.world, account, name)
@@ -162,9 +166,25 @@ def _check_unused(store: Store, account: str, name: str) -> None:
     users = sorted({user for each in namespaces for user in durable_objects.users_of(store, account, each)})
     if users:
         raise errors.STILL_USED(scripts=", ".join(users))
-    queues = [consumer["queue_name"] for consumer in references.consumers(store, account, name)]
+    queues = [queue["queue_name"] for queue, _ in references.consumers(store, account, name)]
     if queues:
         raise errors.STILL_CONSUMING(queues=", ".join(queues))
+
+
+def sweep(world: World) -> set[str]:
+    """Remove what expired; the blobs that modules and assets still need."""
+    store = world.store
+    blobs: set[str] = set()
+    used: set[tuple[str, str]] = set()
+    for place, _, version in store.everywhere(VERSION):
+        blobs.update(module["sha256"] for module in version["modules"])
+        files = version["assets"]["files"] if version["assets"] else {}
+        used |= {(place.partition("/")[0], entry["hash"]) for entry in files.values()}
+    now = world.clock.stamp()
+    for place, key, tail in store.everywhere(TAIL):
+        if tail["expires_at"] <= now:
+            store.delete(TAIL, place, key)
+    return blobs | assets.sweep(store, used, world.clock.time())
 
 
 def source(call: Call) -> str:

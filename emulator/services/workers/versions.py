@@ -170,7 +170,9 @@ def _apply(call: Call, worker: Document, version: Document) -> None:
 
 
 def resolve(call: Call, worker: Document, version: Document, binding: Document) -> Document:
-    """A Durable Object binding with the id of its namespace."""
+    """A binding with the id of the namespace or queue it means; names of both may change later."""
+    if binding["type"] == "queue":
+        return _with_queue(call, binding)
     if binding["type"] != "durable_object_namespace":
         return binding
     store, account = call.store, call.account_id
@@ -186,6 +188,13 @@ def resolve(call: Call, worker: Document, version: Document, binding: Document) 
     if found is None:
         raise durable_errors.NO_CLASS(name=name or binding["namespace_id"])
     return {**binding, "class_name": name or found["class"], "namespace_id": found["id"]}
+
+
+def _with_queue(call: Call, binding: Document) -> Document:
+    if "queue_id" in binding:
+        return binding
+    found = call.store.find("queue", call.account_id, "name", binding["queue_name"])
+    return {**binding, "queue_id": found[0]["queue_id"]} if found else binding
 
 
 def _digest(call: Call, version: Document, deployment_id: str) -> Document:

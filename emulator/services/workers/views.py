@@ -3,18 +3,14 @@
 from typing import Any
 
 from emulator.blobs import Blobs
-from emulator.calls import Raw
+from emulator.calls import Call, Raw
+from emulator.schema import without_nulls
 from emulator.store import Document
 
 from . import bindings, metadata
 
 _WRITE_ONLY = ("renamed_to", "transferred_to")
 _SHOWN_EXPORTS = ("durable-object", "worker")
-
-
-def present(values: Document) -> Document:
-    """Without what is not set."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def exports(given: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -56,7 +52,7 @@ def script(worker: Document) -> Document:
         "last_deployed_from": live.get("last_deployed_from", "api"),
         "logpush": worker["logpush"],
         "tail_consumers": worker["tail_consumers"],
-        **present(optional),
+        **without_nulls(optional),
     }
 
 
@@ -64,7 +60,9 @@ def uploaded(worker: Document, version: Document) -> Document:
     """The answer to an upload; `deployment_id` is the version's id without hyphens."""
     return {
         **script(worker),
-        **present({"entry_point": version["main_module"], "exports_reconciliation": version["exports_reconciliation"]}),
+        **without_nulls(
+            {"entry_point": version["main_module"], "exports_reconciliation": version["exports_reconciliation"]}
+        ),
         "startup_time_ms": version["startup_time_ms"],
         "deployment_id": version["id"].replace("-", ""),
     }
@@ -80,14 +78,14 @@ def script_settings(worker: Document) -> Document:
     }
 
 
-def settings(worker: Document, version: Document) -> Document:
+def settings(call: Call, worker: Document, version: Document) -> Document:
     """Everything but the code."""
     optional = {name: version.get(name) for name in ("cache_options", "compatibility_date", "limits", "placement")}
     return {
         **script_settings(worker),
-        **present(optional),
-        **present({"annotations": version["annotations"] or None}),
-        "bindings": bindings.public(version["bindings"]),
+        **without_nulls(optional),
+        **without_nulls({"annotations": version["annotations"] or None}),
+        "bindings": bindings.public(call, version["bindings"]),
         "compatibility_flags": version["compatibility_flags"],
         "usage_model": version["usage_model"],
     }

@@ -5,6 +5,7 @@ has no namespace id.
 """
 
 from emulator.calls import Call
+from emulator.schema import without_nulls
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.services.workers import bindings, metadata, references, versions
 from emulator.services.workers import rules as workers
@@ -46,15 +47,15 @@ def change_worker(call: Call, body: Document, *, whole: bool) -> Document:
 
 def _settings(call: Call, body: Document, former: Document) -> Document:
     """What a body sets, over what was there."""
-    given = _given(body)
-    subdomain = {**former.get("subdomain", {}), **_given(given.get("subdomain"))}
+    given = without_nulls(body)
+    subdomain = {**former.get("subdomain", {}), **without_nulls(given.get("subdomain"))}
     enabled = subdomain.get("enabled", False)
     consumers = former.get("tail_consumers")
     if "tail_consumers" in given:
         consumers = [{"service": each["name"]} for each in given["tail_consumers"]]
     previews = former.get("previews_base_config")
     if "previews_base_config" in given:
-        previews = _given(given["previews_base_config"])
+        previews = without_nulls(given["previews_base_config"])
         previews["env"] = _sealed(call, previews.get("env") or {})
     return {
         "logpush": given.get("logpush", former.get("logpush", False)),
@@ -64,10 +65,6 @@ def _settings(call: Call, body: Document, former: Document) -> Document:
         "tags": given.get("tags", former.get("tags", [])),
         "tail_consumers": consumers,
     }
-
-
-def _given(body: Document | None) -> Document:
-    return {name: value for name, value in (body or {}).items() if value is not None}
 
 
 def _sealed(call: Call, env: Document) -> Document:
@@ -88,7 +85,6 @@ def references_of(call: Call, worker: Document) -> Document:
         for namespace in durable_objects.namespaces_of(store, account, name)
         for user in durable_objects.users_of(store, account, namespace)
     ]
-    consumers = references.consumers(store, account, name)
     return {
         "dispatch_namespace_outbounds": [],
         "domains": [
@@ -103,8 +99,8 @@ def references_of(call: Call, worker: Document) -> Document:
             {"namespace_id": each["id"], "namespace_name": each["name"], **_named(call, user)} for each, user in users
         ],
         "queues": [
-            {"queue_id": each["queue_id"], "queue_consumer_id": each["consumer_id"], "queue_name": each["queue_name"]}
-            for each in consumers
+            {"queue_id": queue["queue_id"], "queue_consumer_id": each["consumer_id"], "queue_name": queue["queue_name"]}
+            for queue, each in references.consumers(store, account, name)
         ],
         "workers": [{"id": _id(call, caller), "name": caller} for caller in callers],
     }
@@ -175,5 +171,5 @@ def patch_latest(call: Call, worker: Document, body: Document) -> Document:
     env: Document = body.get("env") or {}
     kept = [each for each in latest["bindings"] if each["name"] not in env]
     version = versions.copy(call, latest, bindings=[*kept, *_sealed(call, env).values()])
-    version["annotations"] = _given(body.get("annotations"))
+    version["annotations"] = without_nulls(body.get("annotations"))
     return versions.add(call, worker, version)

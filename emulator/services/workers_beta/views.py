@@ -3,6 +3,7 @@
 import base64
 
 from emulator.calls import Call
+from emulator.schema import without_nulls
 from emulator.services.workers import bindings, views
 from emulator.services.workers_triggers.rules import subdomain
 from emulator.store import Document
@@ -22,7 +23,7 @@ def worker(call: Call, document: Document) -> Document:
         "logs": {**_LOGS, "invocation_logs": True, **(given.get("logs") or {})},
         "traces": {**_LOGS, **(given.get("traces") or {})},
     }
-    optional = {"deployed_on": document["deployed_on"], "previews_base_config": _previews(document)}
+    optional = {"deployed_on": document["deployed_on"], "previews_base_config": _previews(call, document)}
     return {
         "id": document["id"],
         "name": document["name"],
@@ -34,15 +35,15 @@ def worker(call: Call, document: Document) -> Document:
         "subdomain": {**document["subdomain"], **_addresses(call, document["name"])},
         "tags": document["tags"],
         "tail_consumers": [{"name": each["service"]} for each in document["tail_consumers"] or ()],
-        **views.present(optional),
+        **without_nulls(optional),
     }
 
 
-def _previews(document: Document) -> Document | None:
+def _previews(call: Call, document: Document) -> Document | None:
     given = document["previews_base_config"]
     if given is None:
         return None
-    shown = bindings.public(given["env"].values())
+    shown = bindings.public(call, given["env"].values())
     env = {each["name"]: {key: value for key, value in each.items() if key != "name"} for each in shown}
     rest = {name: value for name, value in given.items() if value not in ({}, {"mode": "off"})}
     return {**rest, "env": env}
@@ -77,13 +78,13 @@ def version(call: Call, owner: Document, document: Document, *, modules: bool = 
         "annotations": {"workers/triggered_by": "create_version_api", **document["annotations"]},
         "author_email": document["author_email"],
         "author_id": document["author_id"],
-        "bindings": bindings.public(document["bindings"]),
+        "bindings": bindings.public(call, document["bindings"]),
         "compatibility_flags": document["compatibility_flags"],
         "source": document["source"],
         "startup_time_ms": document["startup_time_ms"],
         "urls": _urls(call, owner, document),
         "usage_model": document["usage_model"],
-        **views.present(optional),
+        **without_nulls(optional),
     }
 
 

@@ -9,6 +9,7 @@ import re
 
 from emulator.calls import Call
 from emulator.services.workers import rules as workers
+from emulator.services.zones.rules import zone_for
 from emulator.store import Document
 
 from . import errors
@@ -49,7 +50,7 @@ def attach(call: Call, body: Document, *, other_worker: bool = True, other_recor
         "enabled": body.get("enabled") is not False,
         "previews_enabled": bool(body.get("previews_enabled")),
     }
-    labels = {"hostname": hostname, "service": service}
+    labels = {"hostname": hostname, "service": service, "zone_id": zone["id"]}
     return call.store.put(DOMAIN, call.account_id, domain["id"], domain, labels=labels)
 
 
@@ -64,13 +65,10 @@ def _uuid(seed: str) -> str:
 
 
 def _zone_for(call: Call, hostname: str, body: Document) -> Document:
-    zones = [zone for _, zone in call.store.find_anywhere("zone", "account", call.account_id)]
-    if _HOSTNAME.fullmatch(hostname):
-        for zone in sorted(zones, key=lambda each: -len(each["name"])):
-            named = body.get("zone_id") in (None, zone["id"]) and body.get("zone_name") in (None, zone["name"])
-            if named and (hostname == zone["name"] or hostname.endswith(f".{zone['name']}")):
-                return zone
-    raise errors.BAD_HOSTNAME(hostname=hostname)
+    zone = zone_for(call.store, call.account_id, hostname, body) if _HOSTNAME.fullmatch(hostname) else None
+    if zone is None:
+        raise errors.BAD_HOSTNAME(hostname=hostname)
+    return zone
 
 
 def _has_records(call: Call, zone: Document, hostname: str) -> bool:

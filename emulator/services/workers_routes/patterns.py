@@ -2,6 +2,8 @@
 
 import re
 
+from emulator.services.zones.rules import in_zone
+
 _PATTERN = re.compile(r"(?:(?P<scheme>https?|\*)://)?(?P<host>[^/?#\s]+)(?P<path>/[^?#\s]*)?")
 _HOST = re.compile(r"(\*\.?)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -16,7 +18,7 @@ def problem(pattern: str, zone_name: str | None) -> str:
         return "a wildcard is allowed only at the beginning of the host"
     if "*" in path[:-1]:
         return "a wildcard is allowed only at the end of the path"
-    if zone_name is not None and not belongs(host, zone_name):
+    if zone_name is not None and not in_zone(host_of(pattern), zone_name):
         return f"the host is not part of the zone {zone_name}"
     return ""
 
@@ -25,9 +27,3 @@ def host_of(pattern: str) -> str:
     """The host of a pattern, without a leading wildcard."""
     found = _PATTERN.fullmatch(pattern)
     return found["host"].lower().removeprefix("*").removeprefix(".") if found else ""
-
-
-def belongs(host: str, zone_name: str) -> bool:
-    """Whether a host, perhaps with a wildcard, lies in a zone."""
-    bare = host.removeprefix("*")
-    return bare.removeprefix(".") == zone_name or bare.endswith(f".{zone_name}")

@@ -3,6 +3,7 @@
 from emulator.calls import Call
 from emulator.clock import hex_id
 from emulator.services.workers import rules as workers
+from emulator.services.zones.rules import zone_for
 from emulator.store import Document
 
 from . import errors, patterns
@@ -47,7 +48,7 @@ def replace_routes(call: Call, wanted: list[Document]) -> list[str]:
     """Let the path's Worker have exactly these routes, in whatever zones they lie."""
     name = workers.get(call)["name"]
     zones = [zone for _, zone in call.store.find_anywhere("zone", "account", call.account_id)]
-    placed = [(_zone_for(each, zones), each["pattern"]) for each in wanted]
+    placed = [(_zone_for(call, each), each["pattern"]) for each in wanted]
     for zone in zones:
         keep = {pattern for place, pattern in placed if place["id"] == zone["id"]}
         for route in call.store.find(ROUTE, zone["id"], "script", name):
@@ -60,10 +61,8 @@ def replace_routes(call: Call, wanted: list[Document]) -> list[str]:
     return [pattern for _, pattern in placed]
 
 
-def _zone_for(wanted: Document, zones: list[Document]) -> Document:
-    pattern, host = wanted["pattern"], patterns.host_of(wanted["pattern"])
-    for zone in sorted(zones, key=lambda each: -len(each["name"])):
-        named = wanted.get("zone_id") in (None, zone["id"]) and wanted.get("zone_name") in (None, zone["name"])
-        if named and patterns.belongs(host, zone["name"]):
-            return zone
-    raise errors.BAD_PATTERN(pattern=pattern, problem="the account has no zone for it")
+def _zone_for(call: Call, wanted: Document) -> Document:
+    zone = zone_for(call.store, call.account_id, patterns.host_of(wanted["pattern"]), wanted)
+    if zone is None:
+        raise errors.BAD_PATTERN(pattern=wanted["pattern"], problem="the account has no zone for it")
+    return zone

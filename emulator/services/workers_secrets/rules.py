@@ -14,7 +14,7 @@ from . import errors
 def listed(call: Call) -> list[Document]:
     """The secrets of the path's Worker, without values."""
     _, live = workers.serving(call)
-    return [each for each in bindings.public(live["bindings"]) if each["type"] in bindings.SECRETS]
+    return [each for each in bindings.public(call, live["bindings"]) if each["type"] in bindings.SECRETS]
 
 
 def get(call: Call) -> Document:
@@ -51,7 +51,7 @@ def change(call: Call, secrets: Mapping[str, Document | None]) -> list[Document]
     version = versions.copy(call, live, bindings=[*kept, *sealed])
     version["annotations"] = {"workers/triggered_by": "secret"}
     versions.upload_and_deploy(call, worker, version)
-    return bindings.public(sealed)
+    return bindings.public(call, sealed)
 
 
 def _check_names(live: Document, secrets: Mapping[str, Document | None]) -> None:

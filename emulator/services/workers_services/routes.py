@@ -39,13 +39,13 @@ def get_environment(call: Call) -> Result:
 @api.operation("GET", _ENVIRONMENT + "/bindings", needs=READ)
 def list_bindings(call: Call) -> Result:
     """List the bindings of the live version."""
-    return Result(bindings.public(rules.serving(call)[1]["bindings"]))
+    return Result(bindings.public(call, rules.serving(call)[1]["bindings"]))
 
 
 @api.operation("GET", _ENVIRONMENT + "/settings", needs=READ)
 def get_settings(call: Call) -> Result:
     """Read the settings of the live version."""
-    return Result(views.settings(*rules.serving(call)))
+    return Result(views.settings(call, *rules.serving(call)))
 
 
 @api.operation("GET", _ENVIRONMENT + "/content/v2", needs=READ)

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from emulator.calls import Call
 from emulator.clock import hex_id, stamp
+from emulator.schema import without_nulls
 from emulator.services.workers import rules as workers
 from emulator.store import Document, Store
 
@@ -61,7 +62,7 @@ def settings(call: Call) -> Document:
 
 def change_settings(call: Call, body: Document) -> Document:
     """Change what was sent."""
-    changed = {**settings(call), **{name: value for name, value in body.items() if value is not None}}
+    changed = {**settings(call), **without_nulls(body)}
     return call.store.put(_ACCOUNT, call.account_id, "settings", changed)
 
 

@@ -5,9 +5,8 @@ from emulator.clock import parse_stamp
 from emulator.errors import BAD_QUERY
 from emulator.paging import asked_page
 from emulator.registry import Fidelity, Service
-from emulator.schema import anything, fields, items, mapping, nullable, number, text
+from emulator.schema import anything, fields, items, mapping, nullable, number, text, without_nulls
 from emulator.services.workers import rules as workers
-from emulator.services.workers import views
 from emulator.services.workers.upload import BODY_LIMIT, read_upload
 from emulator.store import Document
 
@@ -42,8 +41,8 @@ def upload_version(call: Call) -> Result:
     worker = workers.get(call)
     strict = call.query.get("bindings_inherit") == "strict"
     version = rules.upload(call, worker, read_upload(call), strict=strict)
-    reconciliation = views.present({"exports_reconciliation": version["exports_reconciliation"]})
-    return Result({**rules.full_view(version), **reconciliation})
+    reconciliation = without_nulls({"exports_reconciliation": version["exports_reconciliation"]})
+    return Result({**rules.full_view(call, version), **reconciliation})
 
 
 @api.operation("GET", _VERSIONS, needs=READ)
@@ -60,7 +59,7 @@ def list_versions(call: Call) -> Result:
 @api.operation("GET", _VERSIONS + "/{version_id}", needs=READ, note="readable at once; a fault can play code 100146")
 def get_version(call: Call) -> Result:
     """Read a version with its bindings and the ids of its Durable Object namespaces."""
-    return Result(rules.full_view(rules.get_version(call, workers.get(call))))
+    return Result(rules.full_view(call, rules.get_version(call, workers.get(call))))
 
 
 @api.operation("POST", _DEPLOYMENTS, needs=WRITE)

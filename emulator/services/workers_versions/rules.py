@@ -8,6 +8,7 @@ secrets that have changed since.
 from collections.abc import Iterable
 
 from emulator.calls import Call
+from emulator.schema import without_nulls
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.services.durable_objects.exports import durable_objects as durable_exports
 from emulator.services.workers import bindings, versions, views
@@ -69,7 +70,7 @@ def version_view(version: Document) -> Document:
     }
 
 
-def full_view(version: Document) -> Document:
+def full_view(call: Call, version: Document) -> Document:
     """A version with what it runs on."""
     named = [{"name": name, "handlers": []} for name in version["exported"]["names"] if name != "default"]
     runtime = {
@@ -84,14 +85,14 @@ def full_view(version: Document) -> Document:
     return {
         **version_view(version),
         "resources": {
-            "bindings": bindings.public(version["bindings"]),
+            "bindings": bindings.public(call, version["bindings"]),
             "script": {
                 "etag": version["etag"],
                 "handlers": version["handlers"],
                 "named_handlers": named,
                 "last_deployed_from": version["source"],
             },
-            "script_runtime": views.present(runtime),
+            "script_runtime": without_nulls(runtime),
         },
         "startup_time_ms": version["startup_time_ms"],
     }
@@ -108,7 +109,7 @@ def deploy(call: Call, worker: Document, body: Document, *, force: bool) -> Docu
             raise errors.SECRETS_CHANGED()
     if len(shares) > 1 and any(version["exports"] != shares[0][0]["exports"] for version, _ in shares):
         raise errors.VERSION_EXPORTS()
-    annotations = {name: value for name, value in (body.get("annotations") or {}).items() if value is not None}
+    annotations = without_nulls(body.get("annotations"))
     return versions.deploy(call, worker, Traffic(sorted(shares, key=lambda each: -each[1]), annotations))
 
 

@@ -12,7 +12,12 @@ api = Service("zones", source="official Python SDK 5.9.0, Terraform provider 5.2
 _TYPE = text(choices=["full", "partial", "secondary", "internal"])
 _CREATE = fields(
     {"name": text(least=1, most=253), "account": fields({"id": text()}, {"name": text()})},
-    {"type": nullable(_TYPE), "jump_start": flag(), "paused": nullable(flag())},
+    {
+        "type": nullable(_TYPE),
+        "jump_start": flag(),
+        "paused": nullable(flag()),
+        "vanity_name_servers": nullable(items(text())),
+    },
 )
 _CHANGE = fields(
     {}, {"paused": flag(), "type": _TYPE, "vanity_name_servers": items(text()), "plan": fields({}, closed=False)}

@@ -10,8 +10,9 @@ from typing import Any
 from emulator.calls import Call
 from emulator.clock import hex_id
 from emulator.identity import account_resources, zone_resources
+from emulator.schema import without_nulls
 from emulator.seed import new_zone, put_zone
-from emulator.store import Document
+from emulator.store import Document, Store
 
 from . import errors
 
@@ -52,9 +53,24 @@ def create_zone(call: Call, body: Document) -> Document:
         raise errors.ZONE_EXISTS(name=name)
     status = "active" if name.endswith(_TEST_DOMAINS) else "pending"
     zone = new_zone(hex_id(), name, account, call.world.clock.stamp(), status=status)
-    zone["type"] = body.get("type") or "full"
+    zone |= without_nulls({name: body.get(name) for name in ("type", "paused", "vanity_name_servers")})
     put_zone(call.store, zone)
     return zone
+
+
+def in_zone(host: str, zone_name: str) -> bool:
+    """Whether a host name belongs to a zone."""
+    return host == zone_name or host.endswith(f".{zone_name}")
+
+
+def zone_for(store: Store, account_id: str, host: str, wanted: Document) -> Document | None:
+    """The account's closest zone a host name belongs to, and the one a body names if it does."""
+    zones = [zone for _, zone in store.find_anywhere("zone", "account", account_id)]
+    for zone in sorted(zones, key=lambda each: -len(each["name"])):
+        named = wanted.get("zone_id") in (None, zone["id"]) and wanted.get("zone_name") in (None, zone["name"])
+        if named and in_zone(host, zone["name"]):
+            return zone
+    return None
 
 
 def change_zone(call: Call, changes: dict[str, Any]) -> Document:
@@ -65,6 +81,9 @@ def change_zone(call: Call, changes: dict[str, Any]) -> Document:
 
 
 def delete_zone(call: Call) -> None:
-    """Remove the zone and all that is in it."""
+    """Remove the zone, all that is in it, and the custom domains that Workers and buckets have there."""
     call.store.delete_scope(call.zone["id"])
+    for kind, key in (("worker_domain", "id"), ("r2_domain", "domain")):
+        for scope, domain in call.store.find_anywhere(kind, "zone_id", call.zone["id"]):
+            call.store.delete(kind, scope, domain[key])
     call.store.delete("zone", "", call.zone["id"])
