@@ -6,7 +6,6 @@ answer to its creation was lost. Every change is planned from what is live.
 
 import time
 from collections.abc import Iterable
-from pathlib import Path as FilePath
 from typing import Any, Final
 
 from .api import deadline
@@ -44,7 +43,7 @@ class ContainerApplication(Resource):
             filled["name"] = UNKNOWN if UNKNOWN in parts else "-".join(parts).lower()
         return filled
 
-    def check(self, olds: Inputs, news: Values, folder: FilePath) -> tuple[Values, list[Problem]]:
+    def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
         """Check sizes, places, rollout steps and what the policy allows."""
         return news, list(problems(news))
 

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
 from typing import Any, ClassVar
 
 from .api import Client
@@ -21,8 +20,6 @@ class Run:
 
     client: Client
     urn: str
-    folder: FilePath = FilePath()
-    """The program's folder, where relative files lie."""
     timeout: float = 0.0
     """Seconds from `customTimeouts`; 0 when the program says nothing."""
     status: Callable[[str], None] = field(default=lambda _text: None)
@@ -46,14 +43,14 @@ class Resource(ABC):
     properties: ClassVar[Properties]
     outputs: ClassVar[Properties]
 
-    def checked(self, olds: Inputs, news: Values, folder: FilePath) -> tuple[Values, list[Problem]]:
+    def checked(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
         """Give the inputs with defaults and in one form, and everything that is wrong with them."""
         record = Record(self.token, self.properties)
         given = record.filled(news)
         problems = list(record.problems(given, ()))
         # What is wrong by itself counts as unknown in the checks that look at several properties.
         spoilt: Values = {str(path[0]): UNKNOWN for path, _ in problems if path[0] in self.properties}
-        inputs, more = self.check(olds, self.normal({**given, **spoilt}), folder)
+        inputs, more = self.check(olds, self.normal({**given, **spoilt}))
         return inputs, [*problems, *more]
 
     def normal(self, inputs: Values) -> Values:
@@ -61,8 +58,8 @@ class Resource(ABC):
         return inputs
 
     @abstractmethod
-    def check(self, olds: Inputs, news: Values, folder: FilePath) -> tuple[Values, list[Problem]]:
-        """Check what shapes cannot say; relative files lie in the folder."""
+    def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
+        """Check what shapes cannot say."""
 
     @abstractmethod
     def hidden(self, inputs: Inputs) -> Iterable[Path]:

@@ -11,7 +11,7 @@ import pulumi
 from pulumi import Input
 
 from . import properties
-from .lifecycle.names import camel, snake
+from .lifecycle.names import camel
 from .properties import Properties
 from .shapes import Record
 
@@ -209,13 +209,12 @@ class _PluginResource(pulumi.CustomResource):
         sent = Record(self.token, self.inputs).wire(dict(args))
         super().__init__(self.token, name, {**dict.fromkeys([*self.inputs, *self.outputs]), **sent}, opts)
 
-    def translate_output_property(self, prop: str) -> str:
-        """Give outputs their Python names."""
-        return snake(prop)
-
-    def translate_input_property(self, prop: str) -> str:
-        """Inputs have their wire names already."""
-        return camel(prop)
+    def __getattr__(self, name: str) -> Any:
+        """Give an input or output by its Python name."""
+        try:
+            return self.__dict__[camel(name)]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no property {name!r}") from None
 
 
 class WorkerScript(_PluginResource):

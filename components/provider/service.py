@@ -5,7 +5,6 @@ Each call runs on a thread of its own, so a rollout that is waited for holds nob
 
 import os
 from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import Any
 
 import grpc
@@ -37,12 +36,9 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         self._pace = pace
         self._resources: Mapping[str, Resource] = {kind.token: kind() for kind in schema.RESOURCES}
         self._client: Client | None = None
-        self._folder = FilePath.cwd()
 
     def Handshake(self, request: Any, context: Any) -> Any:
-        """Learn where the program is."""
-        if request.program_directory:
-            self._folder = FilePath(request.program_directory)
+        """Agree on what both sides understand."""
         return provider_pb2.ProviderHandshakeResponse(accept_secrets=True)
 
     def GetSchema(self, request: Any, context: Any) -> Any:
@@ -107,7 +103,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         kind = self._kind(request.urn, context)
         given = wire.decode(request.news)
         olds = wire.revealed(wire.decode(request.olds))
-        inputs, problems = kind.checked(olds, wire.revealed(given), self._folder)
+        inputs, problems = kind.checked(olds, wire.revealed(given))
         kept = wire.hidden(inputs, given, kind.hidden(inputs))
         return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems))
 
@@ -179,7 +175,6 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         return Run(
             client=self._api(),
             urn=urn,
-            folder=self._folder,
             timeout=request.timeout,
             status=lambda text: self._messages.status(urn, text),
             warn=lambda text: self._messages.warn(urn, text),
@@ -226,7 +221,7 @@ def _reported(context: Any, action: Any) -> Any:
 
 def _failures(problems: list[Problem]) -> list[Any]:
     return [
-        provider_pb2.CheckFailure(property=joined(*path), reason=f"{joined(*path)}: {text}") for path, text in problems
+        provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in problems
     ]
 
 

@@ -41,11 +41,11 @@ class WorkerScript(Resource):
             inputs = {**inputs, "modules": named}
         return script.normal(inputs)
 
-    def check(self, olds: Inputs, news: Values, folder: FilePath) -> tuple[Values, list[Problem]]:
+    def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
         """Hash the modules and check everything that can be known without a request."""
         found: list[Problem] = []
         if isinstance(news.get("modules"), dict):
-            hashed, found = _hashed(news["modules"], folder)
+            hashed, found = _hashed(news["modules"])
             news = {**news, "modules": hashed}
         return news, [*found, *problems(olds, news)]
 
@@ -134,7 +134,7 @@ class WorkerScript(Resource):
         """Have new images prepared, then read the modules."""
         fresh = [image for image in script.images(new) if image not in script.images(old)]
         prepare_images(run, new["accountId"], fresh, deadline(run.timeout, _PREPARATION_SECONDS))
-        return _contents(new["modules"], run.folder)
+        return _contents(new["modules"])
 
     def _upload(
         self, run: Run, inputs: Values, contents: Mapping[str, bytes], sent: list[bool], *, ours: bool
@@ -156,7 +156,7 @@ class WorkerScript(Resource):
             raise ProviderError(str(error)) from None
         body = json.dumps(script.metadata(inputs, steps, mark(run.urn)))
         files = [("metadata", (None, body.encode(), "application/json")), *modules.parts(inputs["modules"], contents)]
-        run.status(f"uploading {len(contents)} modules, {sum(map(len, contents.values())) // 1024} KiB")
+        run.status(f"uploading {sum(map(len, contents.values())):,} bytes")
         sent.append(True)
         query = {"excludeScript": "true", "bindings_inherit": "strict"}
         answer = run.client.once("PUT", script_path(inputs), query=query, files=files)
@@ -195,16 +195,15 @@ def _uploaded(result: Mapping[str, Any]) -> Values:
     return {"versionId": version, "etag": result["etag"], **({"migrationTag": tag} if tag else {})}
 
 
-def _hashed(given: Mapping[str, Any], folder: FilePath) -> tuple[Values, list[Problem]]:
+def _hashed(given: Mapping[str, Any]) -> tuple[Values, list[Problem]]:
     hashed: Values = {}
     found: list[Problem] = []
     for name, module in given.items():
         hashed[name] = module
         if not isinstance(module, dict) or module.get("file", UNKNOWN) is UNKNOWN:
             continue
-        path = folder / module["file"]
         try:
-            content = path.read_bytes()
+            content = FilePath(module["file"]).read_bytes()
         except OSError as error:
             text = f"cannot read {module['file']} ({error.strerror}); build the Worker first or correct the path"
             found.append((("modules", name, "file"), text))
@@ -217,12 +216,12 @@ def _hashed(given: Mapping[str, Any], folder: FilePath) -> tuple[Values, list[Pr
     return hashed, found
 
 
-def _contents(given: Mapping[str, Any], folder: FilePath) -> dict[str, bytes]:
+def _contents(given: Mapping[str, Any]) -> dict[str, bytes]:
     contents = {}
     for name, module in given.items():
         if "file" not in module:
             raise ProviderError(f"module {name} has to be uploaded and has no file; set modules[{name!r}].file")
-        content = (folder / module["file"]).read_bytes()
+        content = FilePath(module["file"]).read_bytes()
         if modules.digest(content) != module["sha256"]:
             raise ProviderError(f"module {name} ({module['file']}) changed while the update ran; run `pulumi up` again")
         contents[name] = content

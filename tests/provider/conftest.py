@@ -24,11 +24,15 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield emulator
 
 
+@pytest.fixture(scope="session")
+def whole_cloud(shared: Running) -> Cloud:
+    return Cloud(shared)
+
+
 @pytest.fixture
-def cloud(shared: Running) -> Cloud:
+def cloud(whole_cloud: Cloud) -> Cloud:
     """Cloudflare, empty but for two images, and quick: deletions and rollout steps take no time."""
-    shared.reset()
-    return Cloud(shared).prepared()
+    return whole_cloud.emptied()
 
 
 @pytest.fixture(scope="session")
@@ -42,12 +46,16 @@ def address() -> Iterator[str]:
     server.stop(0)
 
 
+@pytest.fixture(scope="session")
+def plugin(address: str, whole_cloud: Cloud) -> Plugin:
+    return Plugin(address, {"apiToken": whole_cloud.token, "baseUrl": whole_cloud.url}).configured()
+
+
 @pytest.fixture
 def worker(tmp_path: Path, cloud: Cloud) -> Worker:
     return Worker(tmp_path, cloud)
 
 
 @pytest.fixture
-def stack(address: str, cloud: Cloud, tmp_path: Path) -> Stack:
-    config = {"apiToken": cloud.token, "baseUrl": cloud.url}
-    return Stack(Plugin(address, config).handshake(str(tmp_path)))
+def stack(plugin: Plugin) -> Stack:
+    return Stack(plugin)

@@ -49,8 +49,8 @@ class Plugin:
         self.stub = provider_pb2_grpc.ResourceProviderStub(self.channel)
         self.config = dict(config)
 
-    def handshake(self, folder: str) -> "Plugin":
-        self.stub.Handshake(provider_pb2.ProviderHandshakeRequest(program_directory=folder))
+    def configured(self) -> "Plugin":
+        self.stub.Handshake(provider_pb2.ProviderHandshakeRequest())
         self.stub.Configure(provider_pb2.ConfigureRequest(args=wire.encode(self.config), acceptSecrets=True))
         return self
 

@@ -1,7 +1,7 @@
 """The world the plugin is tested in: an emulated account, and a Worker with its application as a program names them."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,10 @@ class Cloud:
     """An emulated account."""
 
     emulator: Running
+    images: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.client = httpx.Client(headers={"authorization": f"Bearer {self.token}"}, timeout=30)
 
     @property
     def url(self) -> str:
@@ -36,7 +40,8 @@ class Cloud:
     def account(self) -> str:
         return self.emulator.account_id
 
-    def prepared(self) -> "Cloud":
+    def emptied(self) -> "Cloud":
+        self.emulator.reset()
         self.control("PUT", "/containers/pace", json={"deletion": 0, "step": 0, "preparation": 0})
         self.images = [self.image(name) for name in ("one", "two")]
         self.clear()
@@ -48,17 +53,13 @@ class Cloud:
         made = self.control("POST", "/registry/images", json=body)
         return f"registry.cloudflare.com/{repository}@{made['digest']}"
 
-    def http(self, method: str, path: str, **options: Any) -> httpx.Response:
-        headers = {"authorization": f"Bearer {self.token}"}
-        return httpx.request(method, path, headers=headers, timeout=30, **options)
-
     def control(self, method: str, path: str, **options: Any) -> Any:
-        response = self.http(method, f"{self.emulator.origin}/_emulator{path}", **options)
+        response = self.client.request(method, f"{self.emulator.origin}/_emulator{path}", **options)
         assert response.status_code < 300, response.text
         return response.json()["result"]
 
     def api(self, method: str, path: str, **options: Any) -> Any:
-        response = self.http(method, f"{self.url}/accounts/{self.account}{path}", **options)
+        response = self.client.request(method, f"{self.url}/accounts/{self.account}{path}", **options)
         assert response.status_code < 300, response.text
         return response.json()["result"]
 
@@ -66,8 +67,11 @@ class Cloud:
         return self.control("POST", "/faults", json=rule)
 
     def clear(self) -> None:
-        self.control("DELETE", "/faults")
+        self.clear_faults()
         self.control("DELETE", "/journal")
+
+    def clear_faults(self) -> None:
+        self.control("DELETE", "/faults")
 
     def calls(self) -> list[str]:
         """Requests since the last clear, as `METHOD operation`."""
@@ -124,7 +128,7 @@ class Worker:
             "accountId": self.cloud.account,
             "scriptName": self.name,
             "mainModule": "index.js",
-            "modules": {"index.js": {"file": f"{self.name}.js"}},
+            "modules": {"index.js": {"file": str(self.folder / f"{self.name}.js")}},
             "compatibilityDate": "2026-10-01",
             "compatibilityFlags": ["nodejs_compat"],
             "bindings": {"Sandbox": {"type": "durable_object_namespace", "className": "Sandbox"}},

@@ -1,0 +1,35 @@
+"""The fault sweep through the plugin's gRPC: every request of every phase, every way to fail."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.provider.driver import Plugin, Stack
+from tests.provider.sweep import FAULTS, PHASES, SECRET, Fault, Phase, calls_of, created_twice, disturbed
+from tests.provider.world import Cloud, Worker
+
+
+@pytest.fixture
+def fresh(plugin: Plugin, cloud: Cloud, tmp_path: Path) -> Callable[[], tuple[Stack, Worker]]:
+    """Empty the account; give a new stack and a Worker."""
+
+    def make() -> tuple[Stack, Worker]:
+        return Stack(plugin), Worker(tmp_path, cloud.emptied())
+
+    return make
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
+def test_the_next_run_mends_everything(phase: Phase, fault: Fault, fresh: Callable[[], tuple[Stack, Worker]]):
+    calls, clean = calls_of(phase, *fresh())
+    assert calls
+    for nth in range(1, len(calls) + 1):
+        stack, worker = fresh()
+        outcome = disturbed(phase, fault, nth, stack, worker)
+        point = f"{phase.name}, {fault.name}, request {nth} ({calls[nth - 1]})"
+        assert worker.cloud.picture() == clean, point
+        assert created_twice(worker.cloud) == [], point
+        assert (outcome == "retried") == (not fault.lasting), point
+        assert SECRET not in stack.text().replace(f'"value": "{SECRET}"', ""), point
