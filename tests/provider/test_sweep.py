@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import grpc
 import pytest
 
 from tests.provider.driver import Plugin, Stack
+from tests.provider.process import Process, kill_at, was_killed
 from tests.provider.sweep import FAULTS, PHASES, SECRET, Fault, Phase, calls_of, created_twice, disturbed
 from tests.provider.world import Cloud, Worker
 
@@ -33,3 +35,34 @@ def test_the_next_run_mends_everything(phase: Phase, fault: Fault, fresh: Callab
         assert created_twice(worker.cloud) == [], point
         assert (outcome == "retried") == (not fault.lasting), point
         assert SECRET not in stack.text().replace(f'"value": "{SECRET}"', ""), point
+
+
+KILLED = [phase for phase in PHASES if phase.name != "up, then destroy"]  # the engine itself forgets such a creation
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the work", "after the work"])
+@pytest.mark.parametrize("phase", KILLED, ids=lambda phase: phase.name)
+def test_the_next_run_mends_what_a_killed_plugin_left(
+    phase: Phase, after: bool, fresh: Callable[[], tuple[Stack, Worker]], cloud: Cloud
+):
+    calls, clean = calls_of(phase, *fresh())
+    process = Process(cloud)
+    for nth in range(1, len(calls) + 1):
+        stack, worker = fresh()
+        phase.before(stack, worker)
+        stack.plugin = process.plugin
+        cloud.clear()
+        watcher = kill_at(cloud, process, nth, after=after)
+        with pytest.raises(grpc.RpcError) as caught:
+            phase.act(stack, worker)
+        watcher.join()
+        assert was_killed(caught.value)
+        assert process.kill() == "", "a killed plugin writes nothing"
+        cloud.clear_faults()
+        process = Process(cloud)
+        stack.plugin = process.plugin
+        phase.mend(stack, worker)
+        point = f"{phase.name}, killed at request {nth} ({calls[nth - 1]})"
+        assert cloud.picture() == clean, point
+        assert created_twice(cloud) == [], point
+    process.kill()
