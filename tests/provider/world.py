@@ -15,7 +15,6 @@ export class Sandbox {{ async fetch() {{ return new Response("{text}"); }} }}
 {more}
 export default {{ async fetch(request, env) {{ return new Response("{text}"); }} }};
 """
-KINDS = ("worker", "worker_version", "worker_deployment", "do_namespace", "container_application", "container_rollout")
 
 
 @dataclass
@@ -123,6 +122,15 @@ class Worker:
         more = "\n".join(f"export class {each} {{ async fetch() {{ return new Response(); }} }}" for each in classes)
         (self.folder / f"{self.name}.js").write_text(CODE.format(text=text, more=more))
 
+    def upload_by_hand(self, metadata: dict[str, Any]) -> None:
+        """Deploy the code as another tool does."""
+        code = (self.folder / f"{self.name}.js").read_bytes()
+        files = {
+            "metadata": (None, json.dumps(metadata), "application/json"),
+            "index.js": ("index.js", code, "application/javascript+module"),
+        }
+        self.cloud.api("PUT", f"/workers/scripts/{self.name}", files=files)
+
     def script(self, **changes: Any) -> tuple[str, str, dict[str, Any]]:
         inputs = {
             "accountId": self.cloud.account,
@@ -150,7 +158,3 @@ class Worker:
 
 def _without_none(inputs: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in inputs.items() if value is not None}
-
-
-def text_of(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
