@@ -61,6 +61,10 @@ class Resource(ABC):
     def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
         """Check what shapes cannot say."""
 
+    def shown(self, inputs: Inputs) -> Values:
+        """Give the inputs as outputs repeat them."""
+        return dict(inputs)
+
     @abstractmethod
     def hidden(self, inputs: Inputs) -> Iterable[Path]:
         """Give the paths of inputs that are secret whatever the program says."""

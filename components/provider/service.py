@@ -187,7 +187,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         return inputs, {name: value for name, value in state.items() if name in kind.outputs}
 
     def _state(self, kind: Resource, given: Values, inputs: Values, outputs: Values) -> Struct:
-        return wire.encode({**wire.hidden(inputs, given, kind.hidden(inputs)), **outputs})
+        return wire.encode({**wire.hidden(kind.shown(inputs), given, kind.hidden(inputs)), **outputs})
 
     def _attempt(self, context: Any, kind: Resource, given: Values, action: Any) -> Any:
         """Act; when something exists although not all went well, let the engine keep it in its state."""

@@ -49,6 +49,11 @@ class WorkerScript(Resource):
             news = {**news, "modules": hashed}
         return news, [*found, *problems(olds, news)]
 
+    def shown(self, inputs: Inputs) -> Values:
+        """Where a file lies is nobody's business but the upload's."""
+        given = inputs.get("modules")
+        return {**inputs, "modules": modules.identity(given) if isinstance(given, dict) else given}
+
     def hidden(self, inputs: Inputs) -> Iterable[Path]:
         """Values of secret bindings."""
         given = inputs.get("bindings")

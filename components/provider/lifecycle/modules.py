@@ -18,7 +18,9 @@ def digest(content: bytes) -> str:
 def identity(modules: Modules) -> dict[str, Any]:
     """Give what makes a difference: where a file lies does not."""
     return {
-        name: {"contentType": module.get("contentType") or content_type(name), "sha256": module.get("sha256")}
+        name: {"contentType": content_type(name), **{key: item for key, item in module.items() if key != "file"}}
+        if isinstance(module, dict)
+        else module
         for name, module in modules.items()
     }
 

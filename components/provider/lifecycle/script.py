@@ -163,7 +163,8 @@ def from_api(found: Found, known: Inputs, mark: str) -> dict[str, Any]:
         "previewUrls": bool(found.subdomain.get("previews_enabled", False)),
         **{name: _spoken(_cameled(settings.get(name) or {}), known.get(name) or {}) for name in _RECORDS},
     }
-    for name in ("adopt", "forceDelete", "keepBindings", "deletedClasses", "transferredClasses"):
+    shown |= {name: known.get(name, False) for name in ("adopt", "forceDelete")}
+    for name in ("keepBindings", "deletedClasses", "transferredClasses"):
         if name in known:
             shown[name] = known[name]
     optional = {name for name, value in shown.items() if value in ({}, [], None) or (name == "logpush" and not value)}
