@@ -6,6 +6,7 @@ The SDK's typed methods are not used: their upload knows no `containers`, and lo
 """
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -155,6 +156,8 @@ def _sdk(token: str, base_url: str) -> Any:
     import httpx  # noqa: PLC0415
     from cloudflare import Cloudflare  # noqa: PLC0415 - takes 0.4 s, which a run without requests need not pay
 
+    # At debug level the SDK logs whole requests, and an upload has the values of secret bindings in it.
+    logging.getLogger("cloudflare._base_client").disabled = True
     return Cloudflare(
         api_token=token,
         base_url=base_url,

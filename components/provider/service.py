@@ -71,8 +71,8 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         given = wire.revealed(wire.decode(request.args))
         token = given.get("apiToken") or os.environ.get("CLOUDFLARE_API_TOKEN", "")
         base_url = given.get("baseUrl") or os.environ.get("CLOUDFLARE_BASE_URL") or DEFAULT_URL
-        if isinstance(token, str) and token and isinstance(base_url, str):
-            self._client = Client(token, base_url, self._pace)
+        known = isinstance(token, str) and token and isinstance(base_url, str)
+        self._client = Client(token, base_url, self._pace) if known else None
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     def Cancel(self, request: Any, context: Any) -> Any:
@@ -220,9 +220,7 @@ def _reported(context: Any, action: Any) -> Any:
 
 
 def _failures(problems: list[Problem]) -> list[Any]:
-    return [
-        provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in problems
-    ]
+    return [provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in problems]
 
 
 def _difference(found: Difference, ignored: list[str]) -> Any:

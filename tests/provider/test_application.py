@@ -292,7 +292,9 @@ def test_credentials_are_minted_secret_and_unknown_in_a_preview(stack: Stack, cl
     seen = stack.plugin.stub.Invoke(provider_pb2.InvokeRequest(tok=token, args=arguments, preview=True))
     assert cloud.calls() == []
     assert wire.decode(getattr(seen, "return"))["password"] is wire.UNKNOWN
-    made = wire.decode(getattr(stack.plugin.stub.Invoke(provider_pb2.InvokeRequest(tok=token, args=arguments)), "return"))
+    made = wire.decode(
+        getattr(stack.plugin.stub.Invoke(provider_pb2.InvokeRequest(tok=token, args=arguments)), "return")
+    )
     assert isinstance(made["password"], wire.Secret)
     assert made["username"] == "v1"
     wrong = provider_pb2.InvokeRequest(tok=token, args=wire.encode({"expirationMinutes": 0}))
@@ -328,5 +330,3 @@ def test_checks_of_an_application_come_all_at_once(stack: Stack, worker: Worker)
         "rollout.steps": "3 steps need at least as many instances; maxInstances is 1",
         "rollout.onFailure": "to take the Worker back as well, set workerVersionId to the versionId of its WorkerScript",
     }
-
-

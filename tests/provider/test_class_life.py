@@ -190,9 +190,7 @@ def test_a_class_moves_between_scripts_that_use_exports(stack: Stack, cloud: Clo
     giver = Worker(worker.folder, cloud, "giver")
     stack.up(script(giver, Sandbox={}, Helper={}, extra={"lifecycle": "exports"}))
     before = ids(stack, "giver")["Sandbox"]
-    expecting = script(
-        worker, Sandbox={"transferredFrom": {"scriptName": "giver"}}, extra={"lifecycle": "exports"}
-    )
+    expecting = script(worker, Sandbox={"transferredFrom": {"scriptName": "giver"}}, extra={"lifecycle": "exports"})
     gone = script(giver, Helper={}, extra={"lifecycle": "exports", "transferredClasses": {"Sandbox": "small"}})
     stack.up(expecting, gone)
     stack.refresh()

@@ -5,7 +5,7 @@ import re
 
 def snake(name: str) -> str:
     """Turn `className` into `class_name`."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: f"_{match[1].lower()}", name)
+    return re.sub(r"([A-Z])", lambda match: f"_{match[1].lower()}", name)
 
 
 def camel(name: str) -> str:
