@@ -46,7 +46,11 @@ PROGRAM = textwrap.dedent(
         pulumi.export("credentials", get_registry_credentials(settings["account"], permissions=["push"]))
     """
 )
-CODE = "export class Sandbox {{ fetch() {{ return new Response('{text}'); }} }}\n{more}\nexport default {{ fetch() {{}} }};\n"
+CODE = """
+export class Sandbox {{ fetch() {{ return new Response('{text}'); }} }}
+{more}
+export default {{ fetch() {{}} }};
+"""
 BOUND = {"Sandbox": {"type": "durable_object_namespace", "class_name": "Sandbox"}}
 KEY = {"KEY": {"type": "secret_text", "text": SECRET}}
 
@@ -61,7 +65,12 @@ class Deployment:
 
     def write(self, text: str = "hello", more: str = "", **settings: Any) -> None:
         """Write code and settings."""
-        values = {"account": self.cloud.account, "image": self.cloud.images[0], "bindings": {**BOUND, **KEY}, **settings}
+        values = {
+            "account": self.cloud.account,
+            "image": self.cloud.images[0],
+            "bindings": {**BOUND, **KEY},
+            **settings,
+        }
         (self.project.folder / "settings.json").write_text(json.dumps(values))
         (self.project.folder / "index.js").write_text(CODE.format(text=text, more=more))
 

@@ -129,14 +129,18 @@ def test_a_lasting_failure_inside_a_longer_action_is_not_multiplied(server: Scri
         (
             400,
             {"error": "IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE"},
-            "GET /x: Cloudflare refused (400): IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE. Push the image before the application is "
-            "created or updated",
+            (
+                "GET /x: Cloudflare refused (400): IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE. Push the image before the "
+                "application is created or updated"
+            ),
         ),
         (
             403,
             envelope("Authentication error", 10000),
-            "GET /x: Cloudflare refused (403, code 10000): Authentication error. The token needs the account permission "
-            "`Workers Scripts Read`; `wrangler login` tokens often lack Containers",
+            (
+                "GET /x: Cloudflare refused (403, code 10000): Authentication error. The token needs the account "
+                "permission `Workers Scripts Read`; `wrangler login` tokens often lack Containers"
+            ),
         ),
         (400, b"<html>", "GET /x: Cloudflare refused (400): an answer that is not JSON (6 bytes)"),
         (400, envelope(f"bad token {TOKEN}", 1), "GET /x: Cloudflare refused (400, code 1): bad token [token]"),

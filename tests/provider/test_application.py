@@ -89,8 +89,8 @@ def test_an_application_of_others_is_not_taken_over_silently(stack: Stack, cloud
     with pytest.raises(grpc.RpcError) as caught:
         stack.up(worker.script(), worker.application())
     assert caught.value.details() == (
-        f"class Sandbox of small already has the application small-sandbox ({made['id']}), which differs in maxInstances. "
-        "Set adopt to true to take it over and change it, or import it: pulumi import "
+        f"class Sandbox of small already has the application small-sandbox ({made['id']}), which differs in "
+        "maxInstances. Set adopt to true to take it over and change it, or import it: pulumi import "
         f"cloudflare-sandbox:index:ContainerApplication <name> {cloud.account}/small/Sandbox"
     )
     assert stack.up(worker.script(), worker.application(adopt=True)) == ["same", "create"]
@@ -154,7 +154,7 @@ def test_a_rollout_past_its_deadline_is_gone_on_with(stack: Stack, cloud: Cloud,
     stack.up(worker.script(), worker.application())
     cloud.control("PUT", "/containers/pace", json={"step": 0.3})
     stack.timeout = 0.1
-    with pytest.raises(grpc.RpcError, match="is not complete yet: .*run `pulumi up` again to go on waiting"):
+    with pytest.raises(grpc.RpcError, match=r"is not complete yet: .*run `pulumi up` again to go on waiting"):
         stack.up(worker.script(), worker.application(image=cloud.images[1]))
     stack.timeout = 20
     cloud.clear()
@@ -265,7 +265,7 @@ def test_an_application_managed_by_its_objects(stack: Stack, cloud: Cloud, worke
 
 
 def test_a_managed_application_that_exists_is_taken_over_only_when_it_is_the_same(
-    stack: Stack, cloud: Cloud, worker: Worker, plugin: Any
+    stack: Stack, worker: Worker, plugin: Any
 ):
     stack.up(worker.script(), managed(worker))
     other = Stack(plugin, {(SCRIPT, "small"): stack.state[SCRIPT, "small"]})
@@ -322,11 +322,12 @@ def test_checks_of_an_application_come_all_at_once(stack: Stack, worker: Worker)
     assert dict(caught.value.failures) == {
         "accountId": "expected an account id of 32 hexadecimal digits, got 'nobody'",
         "colour": "no such property; known are " + ", ".join(sorted(CONTAINER_APPLICATION)),
-        "image": "expected an image with its registry and digest (host/repository@sha256:…), as a tag can change under a "
-        "deployment, got 'docker.io/library/node:22'",
+        "image": "expected an image with its registry and digest (host/repository@sha256:…), as a tag can change "
+        "under a deployment, got 'docker.io/library/node:22'",
         "size.memoryMib": "2 vCPU need at least 6144 MiB of memory (3 GiB each), not 1024",
         "size.diskMb": "an instance has at most 20000 MB of disk, not 30000",
         "constraints.regions[1]": "ENAM is outside the jurisdiction eu (EEUR, WEUR)",
         "rollout.steps": "3 steps need at least as many instances; maxInstances is 1",
-        "rollout.onFailure": "to take the Worker back as well, set workerVersionId to the versionId of its WorkerScript",
+        "rollout.onFailure": "to take the Worker back as well, set workerVersionId to the versionId of its "
+        "WorkerScript",
     }

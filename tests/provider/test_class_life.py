@@ -83,14 +83,12 @@ def test_a_class_is_not_deleted_without_consent(stack: Stack, cloud: Cloud, work
     cloud.clear()
     with pytest.raises(CheckFailedError) as caught:
         stack.up(script(worker, Sandbox={}))
-    assert caught.value.failures == [
-        (
-            "classes.Helper",
-            "class Helper of script small holds Durable Objects and the program no longer names it; leaving it out would "
-            "lose all its objects and their data. Keep Helper in classes, or say where its objects go (renamedFrom of "
-            "the new class, or transferredClasses), or give them up by naming Helper in deletedClasses",
-        )
-    ]
+    text = (
+        "class Helper of script small holds Durable Objects and the program no longer names it; leaving it out would "
+        "lose all its objects and their data. Keep Helper in classes, or say where its objects go (renamedFrom of "
+        "the new class, or transferredClasses), or give them up by naming Helper in deletedClasses"
+    )
+    assert caught.value.failures == [("classes.Helper", text)]
     assert cloud.calls() == []
 
 
@@ -124,8 +122,8 @@ def test_a_script_of_others_is_not_taken_over_silently(stack: Stack, cloud: Clou
     with pytest.raises(grpc.RpcError) as caught:
         stack.up(script(worker, Sandbox={"container": {}}))
     assert caught.value.details() == (
-        "script small already exists in the account and was not made by this resource. Set adopt to true to take it over, "
-        f"or import it: pulumi import cloudflare-sandbox:index:WorkerScript <name> {cloud.account}/small"
+        "script small already exists in the account and was not made by this resource. Set adopt to true to take it "
+        f"over, or import it: pulumi import cloudflare-sandbox:index:WorkerScript <name> {cloud.account}/small"
     )
     assert cloud.picture() == before
     assert stack.state == {}
@@ -204,9 +202,9 @@ def test_another_name_for_a_script_is_refused_unless_the_objects_move(stack: Sta
     with pytest.raises(CheckFailedError) as caught:
         stack.up(script(worker, Sandbox={}, extra={"scriptName": "large"}))
     assert caught.value.failures[0][1] == (
-        "another name means another script: small would be deleted, and with it all objects of class Sandbox and their "
-        "data. Keep the name, or let the new script take the objects over (transferredFrom with scriptName small in its "
-        "class), or remove this resource first to give them up"
+        "another name means another script: small would be deleted, and with it all objects of class Sandbox and "
+        "their data. Keep the name, or let the new script take the objects over (transferredFrom with scriptName small "
+        "in its class), or remove this resource first to give them up"
     )
     moved = script(worker, Sandbox={"transferredFrom": {"scriptName": "small"}}, extra={"scriptName": "large"})
     assert stack.up(moved) == ["replace"]

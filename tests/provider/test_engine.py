@@ -3,7 +3,6 @@
 import json
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import pytest

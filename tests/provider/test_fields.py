@@ -1,4 +1,4 @@
-"""Every property: changed in place or by replacement as documented, read back the same, and without a change no call."""
+"""Every property: changed in place or by replacement as documented, and read back the same."""
 
 from typing import Any
 
