@@ -11,7 +11,7 @@ from typing import Any, Final
 from .api import deadline
 from .application_checks import problems
 from .application_reader import ApplicationReader, application_id, applications
-from .errors import PartialError, ProviderError, Refusal, TransientError
+from .errors import PartialError, ProviderError, Refusal, StoppedError, TransientError
 from .lifecycle import application
 from .lifecycle.names import path as joined
 from .lifecycle.values import UNKNOWN, Path
@@ -69,7 +69,7 @@ class ContainerApplication(Resource):
         """Make the application, or take over one that is the same or given to us."""
         try:
             return application_id(inputs), self._create(run, inputs)
-        except TransientError as error:
+        except (TransientError, StoppedError) as error:
             # Whether it exists is not known; its id is, and the next run finds out.
             raise PartialError(application_id(inputs), {}, str(error)) from None
 

@@ -68,8 +68,14 @@ class RolloutRunner:
         seen = self._wait(path, self._until)
         if not seen.good:
             self._fail(path, seen)
-        after = self._reader.by_id(live["id"])
-        return live if after is None else after
+        after = self._reader.by_id(live["id"]) or live
+        if application.change(after, self._wanted).target:
+            # Seen in the field: a rollout says completed and the old image stays.
+            name = self._wanted["name"]
+            raise ProviderError(
+                f"the rollout of application {name} says completed and has changed nothing; run it again"
+            )
+        return after
 
     def _wait(self, path: str, until: float) -> rollout.Progress:
         while True:

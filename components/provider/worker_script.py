@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..platform.modules import content_type
 from .api import Client, deadline
-from .errors import PartialError, ProviderError, Refusal, TransientError
+from .errors import PartialError, ProviderError, Refusal
 from .lifecycle import bindings, classes, modules, script
 from .lifecycle.values import UNKNOWN, Path
 from .prepare import prepare_images
@@ -95,8 +95,9 @@ class WorkerScript(Resource):
         try:
             uploaded = run.client.persist(lambda: self._upload(run, inputs, contents, sent, ours=False))
             outputs = _uploaded(uploaded)
-        except TransientError as error:
-            if not sent:
+        except ProviderError as error:
+            # A single upload that was refused has made nothing; after any other end the script may be there.
+            if not sent or (len(sent) == 1 and isinstance(error, Refusal)):
                 raise
             raise PartialError(resource_id, {}, str(error)) from None
         try:
@@ -132,8 +133,7 @@ class WorkerScript(Resource):
 
     def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:
         """Delete the script with the objects of its classes."""
-        force = "?force=true" if inputs.get("forceDelete") else ""
-        _delete_quietly(run.client, script_path(inputs) + force)
+        _delete_quietly(run.client, script_path(inputs), {"force": "true"} if inputs.get("forceDelete") else {})
 
     def _prepared(self, run: Run, new: Inputs, old: Inputs) -> Mapping[str, bytes]:
         """Have new images prepared, then read the modules."""
@@ -233,9 +233,9 @@ def _contents(given: Mapping[str, Any]) -> dict[str, bytes]:
     return contents
 
 
-def _delete_quietly(client: Client, path: str) -> None:
+def _delete_quietly(client: Client, path: str, query: Mapping[str, str] | None = None) -> None:
     try:
-        client.call("DELETE", path)
+        client.call("DELETE", path, query=query)
     except Refusal as refusal:
         if refusal.status != 404:
             raise

@@ -331,3 +331,30 @@ def test_checks_of_an_application_come_all_at_once(stack: Stack, worker: Worker)
         "rollout.onFailure": "to take the Worker back as well, set workerVersionId to the versionId of its "
         "WorkerScript",
     }
+
+
+def test_a_script_that_others_need_is_deleted_only_by_force(stack: Stack, cloud: Cloud, worker: Worker):
+    caller = Worker(worker.folder, cloud, "caller")
+    bare = {"classes": None, "bindings": {"CALL": {"type": "service", "service": "small"}}}
+    stack.up(worker.script(), caller.script(**bare))
+    kept = stack.state.pop((SCRIPT, "caller"))
+    with pytest.raises(grpc.RpcError, match="This Worker is the target of service bindings of: caller"):
+        stack.up()
+    assert stack.up(worker.script(forceDelete=True)) == ["same"]
+    stack.up()
+    stack.state[SCRIPT, "caller"] = kept
+    stack.destroy()
+    assert cloud.is_empty()
+
+
+def test_a_rollout_that_claims_to_be_complete_and_changed_nothing_is_not_believed(
+    stack: Stack, cloud: Cloud, worker: Worker
+):
+    stack.up(worker.script(), worker.application())
+    done = {"success": True, "errors": [], "messages": [], "result": {"id": "1", "status": "completed"}}
+    cloud.fault(operation="containers.create_rollout", status=201, body=done)
+    cloud.fault(operation="containers.get_rollout", status=200, body=done)
+    with pytest.raises(grpc.RpcError, match="says completed and has changed nothing; run it again"):
+        stack.up(worker.script(), worker.application(image=cloud.images[1]))
+    cloud.clear_faults()
+    assert stack.up(worker.script(), worker.application(image=cloud.images[1])) == ["same", "update"]
