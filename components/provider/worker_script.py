@@ -7,10 +7,10 @@ by somebody else is taken over only when asked; our own are known by a tag deriv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path as FilePath
 from typing import Any, Final
 
 from ..platform.modules import content_type
+from . import module_files
 from .api import Client, deadline
 from .errors import PartialError, ProviderError, Refusal
 from .lifecycle import bindings, classes, modules, script
@@ -45,7 +45,7 @@ class WorkerScript(Resource):
         """Hash the modules and check everything that can be known without a request."""
         found: list[Problem] = []
         if isinstance(news.get("modules"), dict):
-            hashed, found = _hashed(news["modules"])
+            hashed, found = module_files.hashed(news["modules"])
             news = {**news, "modules": hashed}
         return news, [*found, *problems(olds, news)]
 
@@ -56,11 +56,7 @@ class WorkerScript(Resource):
 
     def hidden(self, inputs: Inputs) -> Iterable[Path]:
         """Values of secret bindings."""
-        given = inputs.get("bindings")
-        known = (
-            {name: each for name, each in given.items() if isinstance(each, dict)} if isinstance(given, dict) else {}
-        )
-        return [("bindings", *path) for path in bindings.hidden_paths(known)]
+        return [("bindings", *path) for path in bindings.hidden_paths(inputs.get("bindings"))]
 
     def diff(self, old: Inputs, new: Inputs) -> Difference:
         """Everything changes in place but account and name."""
@@ -75,9 +71,8 @@ class WorkerScript(Resource):
             return {"versionId": UNKNOWN, "etag": UNKNOWN, "migrationTag": UNKNOWN, "namespaceIds": UNKNOWN}
         known = state.get("namespaceIds") or {}
         ids = {name: known.get(name, UNKNOWN) for name in wanted or {}}
-        same_code = bool(old) and not any(
-            path[0] in ("modules", "mainModule") for path, _ in script.differing(old, new)
-        )
+        changed = {path[0] for path, _ in script.differing(old, new)}
+        same_code = bool(old) and not changed & {"modules", "mainModule"}
         tag = state.get("migrationTag") if UNKNOWN not in ids.values() and set(known) == set(ids) else UNKNOWN
         shown = {
             "versionId": UNKNOWN,
@@ -114,14 +109,13 @@ class WorkerScript(Resource):
             contents = self._prepared(run, new, old)
             sent: list[bool] = []
             outputs = _uploaded(run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True)))
-        gone = bindings.removed_secrets(
-            old.get("bindings") or {}, new.get("bindings") or {}, new.get("keepBindings", ())
-        )
+        kept = new.get("keepBindings", ())
+        gone = bindings.removed_secrets(old.get("bindings") or {}, new.get("bindings") or {}, kept)
         for name in gone:
             _delete_quietly(run.client, f"{script_path(new)}/secrets/{name}")
         if gone:
             outputs["versionId"] = ScriptReader(run.client, new).live_version()
-        return self._finish(run, new, outputs, _TRIGGERS if whole else [name for name in _TRIGGERS if name in changed])
+        return self._finish(run, new, outputs, [name for name in _TRIGGERS if whole or name in changed])
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
         """Read the script back as inputs."""
@@ -139,7 +133,7 @@ class WorkerScript(Resource):
         """Have new images prepared, then read the modules."""
         fresh = [image for image in script.images(new) if image not in script.images(old)]
         prepare_images(run, new["accountId"], fresh, deadline(run.timeout, _PREPARATION_SECONDS))
-        return _contents(new["modules"])
+        return module_files.contents(new["modules"])
 
     def _upload(
         self, run: Run, inputs: Values, contents: Mapping[str, bytes], sent: list[bool], *, ours: bool
@@ -176,10 +170,8 @@ class WorkerScript(Resource):
             run.client.call("POST", f"{path}/subdomain", body=body)
         reader = ScriptReader(run.client, inputs)
         ids = reader.namespace_ids() if inputs.get("classes") else {}
-        shown = {**outputs, "namespaceIds": ids}
-        return (
-            {**shown, "url": reader.url()} if inputs["workersDev"] else {k: v for k, v in shown.items() if k != "url"}
-        )
+        shown = {**outputs, "namespaceIds": ids, "url": reader.url() if inputs["workersDev"] else None}
+        return {name: value for name, value in shown.items() if value is not None}
 
 
 def mark(urn: str) -> str:
@@ -198,39 +190,6 @@ def _uploaded(result: Mapping[str, Any]) -> Values:
     version = "-".join((plain[:8], plain[8:12], plain[12:16], plain[16:20], plain[20:]))
     tag = result.get("migration_tag")
     return {"versionId": version, "etag": result["etag"], **({"migrationTag": tag} if tag else {})}
-
-
-def _hashed(given: Mapping[str, Any]) -> tuple[Values, list[Problem]]:
-    hashed: Values = {}
-    found: list[Problem] = []
-    for name, module in given.items():
-        hashed[name] = module
-        if not isinstance(module, dict) or module.get("file", UNKNOWN) is UNKNOWN:
-            continue
-        try:
-            content = FilePath(module["file"]).read_bytes()
-        except OSError as error:
-            text = f"cannot read {module['file']} ({error.strerror}); build the Worker first or correct the path"
-            found.append((("modules", name, "file"), text))
-            continue
-        actual = modules.digest(content)
-        if module.get("sha256", actual) not in (actual, UNKNOWN):
-            text = f"{module['file']} has the hash {actual}, not the given one; build it again or correct the hash"
-            found.append((("modules", name, "sha256"), text))
-        hashed[name] = {**module, "sha256": actual}
-    return hashed, found
-
-
-def _contents(given: Mapping[str, Any]) -> dict[str, bytes]:
-    contents = {}
-    for name, module in given.items():
-        if "file" not in module:
-            raise ProviderError(f"module {name} has to be uploaded and has no file; set modules[{name!r}].file")
-        content = FilePath(module["file"]).read_bytes()
-        if modules.digest(content) != module["sha256"]:
-            raise ProviderError(f"module {name} ({module['file']}) changed while the update ran; run `pulumi up` again")
-        contents[name] = content
-    return contents
 
 
 def _delete_quietly(client: Client, path: str, query: Mapping[str, str] | None = None) -> None:

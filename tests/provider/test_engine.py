@@ -1,6 +1,7 @@
 """The plugin on the real engine, against the emulated Cloudflare."""
 
 import json
+import re
 import textwrap
 import threading
 from pathlib import Path
@@ -112,6 +113,21 @@ def test_no_output_log_or_state_has_a_token_or_a_secret(deployment: Deployment, 
     assert cloud.token not in everything
     assert SECRET not in everything
     assert "[secret]" in everything
+
+
+def test_the_example_of_the_documentation_deploys(make_project: MakeProject, cloud: Cloud):
+    example = re.search(r"^```python\n(.*?)^```", (ROOT / "docs/plugin.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert example
+    head = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nimport pulumi\n"
+    head += "from components import ContainerApplication, WorkerScript\n"
+    head += f"account_id, image_by_digest = {cloud.account!r}, {cloud.images[0]!r}\n"
+    deployment = Deployment(make_project(head + example[1], extra_yaml=PLUGIN), cloud)
+    (deployment.project.folder / "dist").mkdir()
+    (deployment.project.folder / "index.js").rename(deployment.project.folder / "dist/index.js")
+    assert "+ 3 created" in deployment.project.up()
+    deployment.project.up("--expect-no-changes")
+    deployment.project.succeed("destroy", "--yes", "--skip-preview")
+    assert cloud.is_empty()
 
 
 MANY = """

@@ -1,5 +1,6 @@
 """The fault sweep through the plugin's gRPC: every request of every phase, every way to fail."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import grpc
 import pytest
 
 from tests.provider.driver import Plugin, Stack
+from tests.provider.fault_table import FILE
 from tests.provider.process import Process, kill_at, was_killed
 from tests.provider.sweep import FAULTS, PHASES, SECRET, Fault, Phase, calls_of, created_twice, disturbed
 from tests.provider.world import Cloud, Worker
@@ -66,3 +68,10 @@ def test_the_next_run_mends_what_a_killed_plugin_left(
         assert cloud.picture() == clean, point
         assert created_twice(cloud) == [], point
     process.kill()
+
+
+def test_the_table_of_faults_has_every_request(fresh: Callable[[], tuple[Stack, Worker]]):
+    rows = re.findall(r"^\| (up|update|destroy) \| \d+\. ([^|]+) \|", FILE.read_text(), re.MULTILINE)
+    for phase in KILLED:
+        calls, _ = calls_of(phase, *fresh())
+        assert [call for name, call in rows if name == phase.name] == calls, "run `make sweep`"

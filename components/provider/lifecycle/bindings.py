@@ -31,9 +31,10 @@ def problems(bindings: Mapping[str, Binding]) -> Iterator[tuple[tuple[str, ...],
             yield (name,), "a binding of type secret_key needs either keyBase64 or keyJwk"
 
 
-def hidden_paths(bindings: Mapping[str, Binding]) -> Iterator[tuple[str, str]]:
-    """Give the paths of the values that are secret whatever the program says."""
-    for name, binding in bindings.items():
+def hidden_paths(bindings: Any) -> Iterator[tuple[str, str]]:
+    """Give the paths of the values that are secret whatever the program says; what is unknown has none."""
+    known = bindings.items() if isinstance(bindings, dict) else ()
+    for name, binding in ((name, each) for name, each in known if isinstance(each, dict)):
         kind = KINDS.get(binding.get("type", ""))
         yield from ((name, field) for field in (kind.hidden if kind else ()) if field in binding)
 
