@@ -55,6 +55,14 @@ def second(stack: Stack, worker: Worker) -> object:
     return stack.up(script, worker.application(image=worker.cloud.images[1], maxInstances=4))
 
 
+def managed(stack: Stack, worker: Worker) -> object:
+    """Deploy a Worker whose objects manage their containers: an image to prepare, no rollout."""
+    worker.write("hello")
+    classes = {"Sandbox": {"container": {"images": {"base": worker.cloud.images[0]}}}}
+    bare = dict.fromkeys(("image", "instanceType", "maxInstances"))
+    return stack.up(worker.script(classes=classes), worker.application(schedulingPolicy="durable_object", **bare))
+
+
 def nothing(_stack: Stack, _worker: Worker) -> object:
     return None
 
@@ -68,6 +76,7 @@ PHASES = (
     Phase("update", first, second, second),
     Phase("destroy", second, destroy, destroy),
     Phase("up, then destroy", nothing, first, destroy),
+    Phase("up, managed by its objects", nothing, managed, managed),
 )
 ONCE = (
     Fault("5xx before the work", {"status": 503}),

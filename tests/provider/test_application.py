@@ -83,6 +83,24 @@ def test_refresh_finds_what_others_changed(stack: Stack, cloud: Cloud, worker: W
     assert stack.refresh() == []
 
 
+def test_refresh_finds_what_others_uploaded_and_the_next_run_takes_it_back(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script())
+    before = cloud.picture()
+    worker.write("by hand")
+    metadata = {
+        "main_module": "index.js",
+        "compatibility_date": "2026-10-01",
+        "containers": [{"class_name": "Sandbox"}],
+    }
+    worker.upload_by_hand(metadata)
+    found = {each.rpartition(".")[2] for each in stack.refresh()}
+    assert found >= {"modules", "etag", "versionId", "bindings", "compatibilityFlags"}
+    worker.write()
+    assert stack.up(worker.script()) == ["update"]
+    assert cloud.picture() == before
+    assert stack.refresh() == []
+
+
 def test_an_application_of_others_is_not_taken_over_silently(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script())
     made = cloud.api("POST", "/containers/applications", json=body(worker, max_instances=9))
