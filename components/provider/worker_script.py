@@ -109,6 +109,7 @@ class WorkerScript(Resource):
             contents = self._prepared(run, new, old)
             sent: list[bool] = []
             outputs = _uploaded(run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True)))
+            whole = whole or any(sent)  # somebody had deleted it
         kept = new.get("keepBindings", ())
         gone = bindings.removed_secrets(old.get("bindings") or {}, new.get("bindings") or {}, kept)
         for name in gone:
@@ -138,7 +139,7 @@ class WorkerScript(Resource):
     def _upload(
         self, run: Run, inputs: Values, contents: Mapping[str, bytes], sent: list[bool], *, ours: bool
     ) -> Mapping[str, Any]:
-        """Look at what is live, plan, upload: one try."""
+        """Look at what is live, plan, upload: one try. Adds to `sent` whether the upload makes a new script."""
         reader = ScriptReader(run.client, inputs)
         live = reader.service()
         if live is not None and not ours and mark(run.urn) not in live.get("tags", ()) and not inputs.get("adopt"):
@@ -156,7 +157,7 @@ class WorkerScript(Resource):
         body = json.dumps(script.metadata(inputs, steps, mark(run.urn)))
         files = [("metadata", (None, body.encode(), "application/json")), *modules.parts(inputs["modules"], contents)]
         run.status(f"uploading {sum(map(len, contents.values())):,} bytes")
-        sent.append(True)
+        sent.append(live is None)
         query = {"excludeScript": "true", "bindings_inherit": "strict"}
         answer = run.client.once("PUT", script_path(inputs), query=query, files=files)
         result: Mapping[str, Any] = answer.result

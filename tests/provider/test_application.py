@@ -74,6 +74,15 @@ def test_what_was_deleted_behind_our_back_is_made_anew(stack: Stack, cloud: Clou
     assert stack.refresh() == []
 
 
+def test_a_script_that_was_deleted_behind_our_back_is_made_anew_in_full(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(workersDev=True))
+    cloud.api("DELETE", "/workers/scripts/small")
+    worker.write("changed")
+    assert stack.up(worker.script(workersDev=True)) == ["update"]
+    assert cloud.picture()["scripts"]["small"][3] == {"enabled": True, "previews_enabled": False}
+    assert stack.refresh() == []
+
+
 def test_refresh_finds_what_others_changed(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script(), worker.application())
     application = stack.outputs(APPLICATION, "small-app")["applicationId"]

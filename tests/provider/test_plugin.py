@@ -167,5 +167,5 @@ def test_the_executable_works_from_an_installed_copy(cloud: Cloud, tmp_path: Pat
     assert modes[installed.relative_to(packages).as_posix()] & 0o111
     installed.chmod(0o755)
     process = Process(cloud, installed, cwd=tmp_path)
-    assert process.plugin.stub.GetPluginInfo(Empty()).version == schema.VERSION
+    assert process.plugin.stub.GetSchema(provider_pb2.GetSchemaRequest()).schema == schema.text()
     process.kill()
