@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz measure docs up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz sweep measure docs up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -31,6 +31,9 @@ test: setup ## run all tests
 
 test-quick: venv ## run the tests that need neither engine nor wrangler
 	$(PYTEST) -m "not engine and not wrangler"
+
+sweep: setup ## fail every request of every run in every way, on the real engine; writes docs/faults.md
+	$(RUN) tests.provider.engine_sweep
 
 lint: venv ## check style and types
 	$(RUN) ruff format --check .

@@ -9,12 +9,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .provider.resources import ContainerApplication, WorkerScript, get_registry_credentials
     from .settings import SandboxSettings, SettingsError
     from .stack import SandboxStack
 
-__all__ = ["SandboxSettings", "SandboxStack", "SettingsError"]
+__all__ = [
+    "ContainerApplication",
+    "SandboxSettings",
+    "SandboxStack",
+    "SettingsError",
+    "WorkerScript",
+    "get_registry_credentials",
+]
 
-_HOMES = {"SandboxSettings": ".settings", "SettingsError": ".settings", "SandboxStack": ".stack"}
+_HOMES = {
+    "ContainerApplication": ".provider.resources",
+    "SandboxSettings": ".settings",
+    "SandboxStack": ".stack",
+    "SettingsError": ".settings",
+    "WorkerScript": ".provider.resources",
+    "get_registry_credentials": ".provider.resources",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,18 +5,27 @@ from typing import Final
 
 from emulator.registry import load_services
 from emulator.table import fidelity_table
+from tests.provider import property_tables
 from tools.paths import ROOT
 
 _TABLE_MARK: Final = "<!-- made by `python -m emulator table`; `make docs` brings it up to date -->\n"
+_PROPERTIES_MARK: Final = "<!-- made from components/provider/properties.py; `make docs` brings it up to date -->\n"
 
 
 def wanted() -> dict[Path, str]:
     """Give every page with generated parts as it should be."""
-    page = ROOT / "docs" / "emulator.md"
-    head, mark, _ = page.read_text().partition(_TABLE_MARK)
-    if not mark:
-        raise ValueError(f"{page.name} has lost the line {_TABLE_MARK!r}")
-    return {page: head + mark + fidelity_table(load_services())}
+    emulator, plugin = ROOT / "docs" / "emulator.md", ROOT / "docs" / "plugin.md"
+    return {
+        emulator: _head(emulator, _TABLE_MARK) + fidelity_table(load_services()),
+        plugin: _head(plugin, _PROPERTIES_MARK) + property_tables.text(),
+    }
+
+
+def _head(page: Path, mark: str) -> str:
+    head, found, _ = page.read_text().partition(mark)
+    if not found:
+        raise ValueError(f"{page.name} has lost the line {mark!r}")
+    return head + mark
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""What Cloudflare demands, as dated data and pure functions; each module names its source."""

@@ -1,0 +1,74 @@
+"""Instance types, size rules, places and limits of container applications.
+
+Source: Cloudflare's documentation and wrangler 4.125 to 4.147. 2026-11-16.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Size:
+    """What one instance gets."""
+
+    vcpu: float
+    memory_mib: int
+    disk_mb: int
+
+
+INSTANCE_TYPES: Final[Mapping[str, Size]] = {
+    "lite": Size(0.0625, 256, 2000),
+    "basic": Size(0.25, 1024, 4000),
+    "standard-1": Size(0.5, 4096, 8000),
+    "standard-2": Size(1, 6144, 12000),
+    "standard-3": Size(2, 8192, 16000),
+    "standard-4": Size(4, 12288, 20000),
+}
+DEFAULT_INSTANCE_TYPE: Final = "lite"
+LARGEST: Final = INSTANCE_TYPES["standard-4"]
+
+SCHEDULED, MANAGED = "default", "durable_object"
+"""Scheduling policies: instances placed by the scheduler, or managed by the Durable Objects themselves."""
+
+REGIONS: Final = ("AFR", "APAC", "EEUR", "ENAM", "ME", "OC", "SAM", "WEUR", "WNAM")
+JURISDICTIONS: Final[Mapping[str, frozenset[str]]] = {
+    "eu": frozenset({"EEUR", "WEUR"}),
+    "fedramp": frozenset({"ENAM", "WNAM"}),
+    "us": frozenset({"ENAM", "WNAM"}),
+}
+"""Jurisdictions and the regions that lie in them."""
+
+STEP_PERCENTAGES: Final = (5, 10, 20, 25, 50, 100)
+SMALLEST_STEP: Final = 10
+LONGEST_GRACE_SECONDS: Final = 604_800
+SSH_DEFAULT: Final = {"enabled": True, "port": 22}
+"""What the API assumes when an application says nothing about SSH."""
+REGISTRY: Final = "registry.cloudflare.com"
+
+
+def instance_type_of(size: Size) -> str | None:
+    """Give the type that has exactly this size; the API answers with numbers even where a type was sent."""
+    return next((name for name, known in INSTANCE_TYPES.items() if known == size), None)
+
+
+def size_problems(size: Size) -> Iterator[tuple[str, str]]:
+    """Say which field of a custom size breaks which rule."""
+    if not 1 <= size.vcpu <= LARGEST.vcpu:
+        yield (
+            "vcpu",
+            f"a custom size has 1 to {LARGEST.vcpu:g} vCPU, not {size.vcpu:g}; smaller ones are instance types",
+        )
+    if size.memory_mib > LARGEST.memory_mib:
+        yield "memoryMib", f"an instance has at most {LARGEST.memory_mib} MiB of memory, not {size.memory_mib}"
+    elif size.memory_mib < size.vcpu * 3072:
+        needed = round(size.vcpu * 3072)
+        yield (
+            "memoryMib",
+            f"{size.vcpu:g} vCPU need at least {needed} MiB of memory (3 GiB each), not {size.memory_mib}",
+        )
+    if size.disk_mb > LARGEST.disk_mb:
+        yield "diskMb", f"an instance has at most {LARGEST.disk_mb} MB of disk, not {size.disk_mb}"
+    elif size.disk_mb > size.memory_mib * 2000 / 1024:
+        allowed = size.memory_mib * 2000 // 1024
+        yield "diskMb", f"{size.memory_mib} MiB of memory allow {allowed} MB of disk (2 GB per GiB), not {size.disk_mb}"

@@ -1,0 +1,1 @@
+"""What decides: pure functions from what is live and what is wanted to what has to be done. No I/O."""

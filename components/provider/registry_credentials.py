@@ -1,0 +1,30 @@
+"""getRegistryCredentials: short-lived credentials for the account's image registry, minted for one run."""
+
+from typing import Any, Final
+
+from .api import Client
+from .lifecycle.values import UNKNOWN
+from .properties import CREDENTIALS_ARGUMENTS
+from .shapes import Problem, Record
+
+TOKEN: Final = "cloudflare-sandbox:index:getRegistryCredentials"  # noqa: S105 - a function token
+
+
+def checked(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Give the arguments with defaults, and what is wrong with them."""
+    record = Record(TOKEN, CREDENTIALS_ARGUMENTS)
+    given = record.filled(arguments)
+    return given, list(record.problems(given, ()))
+
+
+def unknown() -> dict[str, Any]:
+    """Give what a preview gets: minting needs a permission that a preview must not need."""
+    return {"host": UNKNOWN, "username": UNKNOWN, "password": UNKNOWN}
+
+
+def mint(client: Client, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Mint credentials."""
+    path = f"/accounts/{arguments['accountId']}/containers/registries/{arguments['registry']}/credentials"
+    body = {"permissions": arguments["permissions"], "expiration_minutes": arguments["expirationMinutes"]}
+    found = client.call("POST", path, body=body).result
+    return {"host": found["registry_host"], "username": found["username"], "password": found["password"]}

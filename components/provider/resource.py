@@ -1,0 +1,94 @@
+"""What every resource of the plugin has: checks from its shapes, a detailed diff, and the five things it can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from .api import Client
+from .lifecycle.values import UNKNOWN, Path
+from .properties import Properties
+from .shapes import Problem, Record
+
+Values = dict[str, Any]
+Inputs = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One operation on one resource: what it may use."""
+
+    client: Client
+    urn: str
+    timeout: float = 0.0
+    """Seconds from `customTimeouts`; 0 when the program says nothing."""
+    status: Callable[[str], None] = field(default=lambda _text: None)
+    """Shows a passing line of progress."""
+    warn: Callable[[str], None] = field(default=lambda _text: None)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Paths that differ (`add`, `delete`, `update`), and those of them that need a replacement."""
+
+    changes: Mapping[Path, str]
+    replaces: frozenset[Path] = frozenset()
+    delete_first: bool = False
+
+
+class Resource(ABC):
+    """A kind of resource."""
+
+    token: ClassVar[str]
+    properties: ClassVar[Properties]
+    outputs: ClassVar[Properties]
+
+    def checked(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
+        """Give the inputs with defaults and in one form, and everything that is wrong with them."""
+        record = Record(self.token, self.properties)
+        given = record.filled(news)
+        problems = list(record.problems(given, ()))
+        # What is wrong by itself counts as unknown in the checks that look at several properties.
+        spoilt: Values = {str(path[0]): UNKNOWN for path, _ in problems if path[0] in self.properties}
+        inputs, more = self.check(olds, self.normal({**given, **spoilt}))
+        return inputs, [*problems, *more]
+
+    def normal(self, inputs: Values) -> Values:
+        """Give inputs in the one form that all else works with; those of a wrong shape are unknown."""
+        return inputs
+
+    @abstractmethod
+    def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
+        """Check what shapes cannot say."""
+
+    def shown(self, inputs: Inputs) -> Values:
+        """Give the inputs as outputs repeat them."""
+        return dict(inputs)
+
+    @abstractmethod
+    def hidden(self, inputs: Inputs) -> Iterable[Path]:
+        """Give the paths of inputs that are secret whatever the program says."""
+
+    @abstractmethod
+    def diff(self, old: Inputs, new: Inputs) -> Difference:
+        """Compare inputs; no request is made."""
+
+    @abstractmethod
+    def preview(self, old: Inputs, state: Inputs, new: Inputs) -> Values:
+        """Give the outputs as far as they are known before the work is done; `old` is empty before a creation."""
+
+    @abstractmethod
+    def create(self, run: Run, inputs: Values) -> tuple[str, Values]:
+        """Make it; give id and outputs."""
+
+    @abstractmethod
+    def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
+        """Give inputs and outputs of what is live, or None when it is gone."""
+
+    @abstractmethod
+    def update(self, run: Run, old: Inputs, state: Inputs, new: Values) -> Values:
+        """Make it as wanted; give the outputs."""
+
+    @abstractmethod
+    def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:
+        """Take it away; what is gone already is fine."""

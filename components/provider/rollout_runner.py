@@ -1,0 +1,105 @@
+"""Brings a live application to what is wanted: a PATCH for what changes at once, a rollout for the rest, then waits.
+
+A rollout that an earlier run began and that leads to what is wanted is waited for, not begun again.
+"""
+
+import time
+from typing import Any, Final
+
+from .api import deadline
+from .application_reader import ApplicationReader, Live, applications
+from .errors import ProviderError, Refusal
+from .lifecycle import application, rollout
+from .resource import Inputs, Run, Values
+from .worker_pair import take_worker_back
+
+_ROLLOUT_SECONDS: Final = 900.0
+
+
+class RolloutRunner:
+    """One change of one application."""
+
+    def __init__(self, run: Run, wanted: Values, before: Inputs) -> None:
+        self._run = run
+        self._wanted = wanted
+        self._before = before
+        self._reader = ApplicationReader(run.client, wanted)
+        self._path = applications(wanted)
+        self._until = deadline(run.timeout, _ROLLOUT_SECONDS)
+        self._rollout: Any = None
+
+    def begin(self, live_id: str) -> Live | None:
+        """Look, patch, and start a rollout where one is due: one try. None when there is no such application."""
+        live = self._reader.by_id(live_id)
+        if live is None:
+            return None
+        planned = application.change(live, self._wanted)
+        path = f"{self._path}/{live_id}"
+        if planned.patch:
+            self._run.status("changing settings")
+            live = self._run.client.once("PATCH", path, body=planned.patch).result
+        if application.is_managed(self._wanted):
+            return live
+        target = self._target(live, planned.target)
+        if target:
+            settings = self._wanted.get("rollout") or {}
+            body = rollout.request(target, settings, self._wanted["maxInstances"])
+            self._rollout = self._run.client.once("POST", f"{path}/rollouts", body=body).result
+        return live
+
+    def _target(self, live: Live, planned: Values) -> Values:
+        """Give what to roll out, or nothing; remember a rollout that is under way to it already."""
+        active = live.get("active_rollout_id")
+        if not active:
+            return planned
+        found = self._run.client.find(f"{self._path}/{live['id']}/rollouts/{active}")
+        if found is None or rollout.progress(found).over:
+            return planned
+        if application.settled(live, found, self._wanted):
+            self._rollout = found
+            return {}
+        return application.full_target(live, self._wanted)
+
+    def finish(self, live: Live) -> Live:
+        """Wait for the rollout, if there is one; give the application as it is then."""
+        if self._rollout is None:
+            return live
+        path = f"{self._path}/{live['id']}/rollouts/{self._rollout['id']}"
+        seen = self._wait(path, self._until)
+        if not seen.good:
+            self._fail(path, seen)
+        after = self._reader.by_id(live["id"]) or live
+        if application.change(after, self._wanted).target:
+            # Seen in the field: a rollout says completed and the old image stays.
+            name = self._wanted["name"]
+            raise ProviderError(
+                f"the rollout of application {name} says completed and has changed nothing; run it again"
+            )
+        return after
+
+    def _wait(self, path: str, until: float) -> rollout.Progress:
+        while True:
+            seen = rollout.progress(self._run.client.get(path))
+            if seen.over or time.monotonic() > until:
+                return seen
+            self._run.status(f"rollout {seen.text}")
+            self._run.client.pause(self._run.client.pace.poll)
+
+    def _fail(self, path: str, seen: rollout.Progress) -> None:
+        what = f"the rollout of application {self._wanted['name']} to {self._wanted['image']}"
+        if (self._wanted.get("rollout") or {}).get("onFailure") != rollout.REVERT:
+            state = "did not complete" if seen.over else "is not complete yet"
+            hint = "mend the image and run `pulumi up` again" if seen.over else "run `pulumi up` again to go on waiting"
+            raise ProviderError(f"{what} {state}: {seen.text}; {hint}")
+        if not seen.over:
+            self._revert(path)
+        worker = take_worker_back(self._run, self._wanted, self._before)
+        raise ProviderError(f"{what} did not complete: {seen.text}; the application{worker} is back at what ran before")
+
+    def _revert(self, path: str) -> None:
+        try:
+            self._run.client.call("POST", path, body={"action": "revert"})
+        except Refusal as refusal:
+            if refusal.status >= 500 or refusal.status in (401, 403):
+                raise  # anything else means that it is over or being reverted already
+        self._wait(path, deadline(0, _ROLLOUT_SECONDS))

@@ -1,0 +1,124 @@
+"""Reads what the account has of a script: service, settings, live version, namespaces, modules."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .api import Client
+from .errors import Refusal
+from .lifecycle import modules, script
+from .lifecycle.classes import Live, Source
+from .lifecycle.script import storage_of
+from .resource import Inputs, Values
+
+_TOO_EARLY = 100146  # a version is not readable for a moment after its upload
+_TRIES = 5
+
+
+def script_path(inputs: Inputs) -> str:
+    """Give the path of a script."""
+    return f"/accounts/{inputs['accountId']}/workers/scripts/{inputs['scriptName']}"
+
+
+class ScriptReader:
+    """Reads one script."""
+
+    def __init__(self, client: Client, inputs: Inputs) -> None:
+        self._client = client
+        self._inputs = inputs
+        self._name = inputs["scriptName"]
+        self._workers = f"/accounts/{inputs['accountId']}/workers"
+        self._path = script_path(inputs)
+
+    def service(self) -> Mapping[str, Any] | None:
+        """Give tags, migration tag and etag, or None when there is no such script."""
+        found = self._client.find(f"{self._workers}/services/{self._name}")
+        return None if found is None else found["default_environment"]["script"]
+
+    def namespaces(self) -> list[Mapping[str, Any]]:
+        """Give all Durable Object namespaces of the account."""
+        return list(self._client.pages(f"{self._workers}/durable_objects/namespaces"))
+
+    def live_classes(self, namespaces: list[Mapping[str, Any]], tag: str | None) -> Live:
+        """Give what the planner needs."""
+        own = {each["class"]: storage_of(each.get("use_sqlite")) for each in namespaces if self._owns(each)}
+        others = frozenset(Source(each["script"], each["class"]) for each in namespaces if _whole(each))
+        return Live(own, tag, frozenset(source for source in others if source.script != self._name))
+
+    def namespace_ids(self) -> dict[str, str]:
+        """Give the ids of the script's namespaces by class."""
+        return {each["class"]: each["id"] for each in self.namespaces() if self._owns(each)}
+
+    def _owns(self, namespace: Mapping[str, Any]) -> bool:
+        return _whole(namespace) and namespace["script"] == self._name
+
+    def live_version(self) -> str:
+        """Give the id of the version that serves, or the larger part of it."""
+        found = self._client.get(f"{self._path}/deployments")
+        serving = found["deployments"][0]["versions"]
+        return str(max(serving, key=lambda each: each["percentage"])["version_id"])
+
+    def url(self) -> str:
+        """Give the script's URL on workers.dev."""
+        subdomain = self._client.get(f"{self._workers}/subdomain")["subdomain"]
+        return f"https://{self._name}.{subdomain}.workers.dev"
+
+    def read(self, state: Inputs, mark: str) -> tuple[Values, Values] | None:
+        """Give inputs and outputs of the live script, or None when it is gone."""
+        service = self.service()
+        if service is None:
+            return None
+        version_id = self.live_version()
+        version = self._version(version_id)
+        own = [each for each in self.namespaces() if self._owns(each)]
+        subdomain = self._client.get(f"{self._path}/subdomain")
+        main, parts = self._modules(service, state)
+        found = script.Found(
+            settings=self._client.get(f"{self._path}/settings"),
+            runtime=(version.get("resources") or {}).get("script_runtime") or {},
+            subdomain=subdomain,
+            storage={each["class"]: storage_of(each.get("use_sqlite")) for each in own},
+            modules=parts,
+            main_module=main,
+            declared=_declares(service),
+        )
+        ids = {each["class"]: each["id"] for each in own}
+        outputs = {"versionId": version_id, "etag": service.get("etag", ""), "namespaceIds": ids}
+        if service.get("migration_tag"):
+            outputs["migrationTag"] = service["migration_tag"]
+        if subdomain.get("enabled"):
+            outputs["url"] = self.url()
+        return script.from_api(found, self._inputs, mark), outputs
+
+    def _version(self, version_id: str) -> Mapping[str, Any]:
+        for _ in range(_TRIES):
+            try:
+                found: Mapping[str, Any] = self._client.get(f"{self._path}/versions/{version_id}")
+            except Refusal as refusal:
+                if refusal.code != _TOO_EARLY:
+                    raise
+                self._client.pause(self._client.pace.retries[0])
+            else:
+                return found
+        return {}
+
+    def _modules(self, service: Mapping[str, Any], state: Inputs) -> tuple[str, Mapping[str, Any]]:
+        """Give the main module and all modules; code whose hash is the known one is not downloaded."""
+        known = self._inputs.get("modules")
+        if known and service.get("etag") and service["etag"] == state.get("etag"):
+            return self._inputs["mainModule"], {
+                name: {key: item for key, item in module.items() if key != "file"} for name, module in known.items()
+            }
+        answer = self._client.call("GET", f"{self._path}/content/v2")
+        headers = answer.headers or {}
+        main = headers.get("cf-entrypoint") or self._inputs.get("mainModule") or "worker.js"
+        return main, modules.from_download(headers.get("content-type", ""), answer.content, main)
+
+
+def _whole(namespace: Mapping[str, Any]) -> bool:
+    """Leave out namespaces of previews and of dispatch namespaces, which have no script of the account."""
+    return bool(namespace.get("script") and namespace.get("class")) and not namespace.get("dispatch_namespace")
+
+
+def _declares(service: Mapping[str, Any]) -> bool:
+    exports = (service.get("exports") or {}).values()
+    return any(entry.get("type") == "durable-object" for entry in exports)

@@ -1,0 +1,169 @@
+"""The fault sweep on the real engine: `make sweep`. Every request of every phase, every fault; then writes the table.
+
+Each point begins with an empty account and a new stack, disturbs one phase from one request on, and lets the next run
+mend it. Several points run side by side, each against an emulator of its own.
+"""
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from emulator.testing import running
+from tests.project import Project
+from tests.provider.deployment import Deployment, plugin_processes, write_project
+from tests.provider.fault_table import FILE, KILLED, table
+from tests.provider.sweep import FAULTS, created_twice
+from tests.provider.world import Cloud
+from tools import engine, toolchain
+
+WORKERS = 3
+PHASES = ("up", "update", "destroy")
+QUICK = {"retry-after-ms": "1"}
+
+
+@dataclass
+class Bench:
+    """An account, an engine and a project of their own."""
+
+    cloud: Cloud
+    deployment: Deployment
+    folder: Path
+
+    def renew(self) -> None:
+        self.cloud.emptied()
+        self.deployment = fresh_deployment(self.folder, self.cloud)
+
+
+def fresh_deployment(folder: Path, cloud: Cloud) -> Deployment:
+    world = Path(tempfile.mkdtemp(dir=folder))
+    write_project(world / "small")
+    project = Project(world / "small", engine.isolated(toolchain.load(), world / "world"))
+    project.succeed("stack", "init", "test")
+    return Deployment(project, cloud)
+
+
+@contextmanager
+def bench() -> Iterator[Bench]:
+    folder = Path(tempfile.mkdtemp(prefix="sweep-"))
+    try:
+        with running(folder / "cloud") as emulator:
+            cloud = Cloud(emulator).emptied()
+            yield Bench(cloud, fresh_deployment(folder, cloud), folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def before(place: Bench, phase: str) -> None:
+    if phase != "up":
+        place.deployment.project.up()
+    if phase == "update":
+        place.deployment.second()
+    if phase == "destroy":
+        place.deployment.second()
+        place.deployment.project.up()
+
+
+def act(place: Bench, phase: str) -> tuple[bool, str]:
+    command = "destroy" if phase == "destroy" else "up"
+    done = place.deployment.project.run(command, "--yes", "--skip-preview", timeout=300)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def clean(place: Bench, phase: str) -> tuple[list[str], Any]:
+    """Requests of an undisturbed run, and what exists afterwards."""
+    before(place, phase)
+    place.cloud.clear()
+    good, text = act(place, phase)
+    assert good, text
+    return place.cloud.calls(), place.cloud.picture()
+
+
+def disturb(place: Bench, fault: str, nth: int) -> threading.Thread | None:
+    if fault != KILLED:
+        rule = next(each.rule for each in FAULTS if each.name == fault)
+        headers = {} if "drop" in rule else {"headers": QUICK}
+        place.cloud.fault(**{**headers, **rule}, nth=nth, times=0)
+        return None
+    place.cloud.fault(nth=nth, times=1, delay_ms=1000)
+    rule_in_force = place.cloud.emulator.world.faults.all()[-1]
+
+    def watch() -> None:
+        until = time.monotonic() + 60
+        while not rule_in_force.acted and time.monotonic() < until:
+            time.sleep(0.005)
+        for pid in plugin_processes(place.cloud):
+            os.kill(pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread
+
+
+def point(place: Bench, phase: str, fault: str, nth: int, wanted: Any) -> str:
+    """Disturb one request; give what came of it, or fail."""
+    place.renew()
+    before(place, phase)
+    place.cloud.clear()
+    watcher = disturb(place, fault, nth)
+    good, text = act(place, phase)
+    if watcher:
+        watcher.join()
+    place.cloud.clear_faults()
+    if good:
+        return "WENT WELL ALTHOUGH DISTURBED"
+    assert place.cloud.token not in text
+    mended, text = act(place, phase)
+    problems = [] if mended else [f"the next run failed: {text[-1500:]}"]
+    if mended and place.cloud.picture() != wanted:
+        problems.append(f"differs: {place.cloud.picture()}")
+    if mended:
+        problems += created_twice(place.cloud)
+    return "; ".join(problems) or "mended"
+
+
+def main() -> int:
+    """Run all points and write the table."""
+    faults = [fault.name.removesuffix(", and on") for fault in FAULTS if fault.lasting] + [KILLED]
+    local = threading.local()
+    with bench() as place:
+        phases = {}
+        for phase in PHASES:
+            phases[phase] = clean(place, phase)
+            place.renew()
+    jobs = [(p, f, n) for p, (calls, _) in phases.items() for n in range(1, len(calls) + 1) for f in faults]
+    results: dict[tuple[str, str, int], str] = {}
+    benches: list[Any] = []
+
+    def run(job: tuple[str, str, int]) -> None:
+        if not hasattr(local, "bench"):
+            opened = bench()
+            local.bench = opened.__enter__()
+            benches.append(opened)
+        phase, fault, nth = job
+        results[job] = point(local.bench, phase, fault, nth, phases[phase][1])
+        mark = "" if results[job] == "mended" else f"  <-- {results[job]}"
+        print(f"{len(results):4} of {len(jobs)}  {phase}, request {nth}, {fault}{mark}", flush=True)  # noqa: T201
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(run, jobs))
+    for opened in benches:
+        opened.__exit__(None, None, None)
+    wrong = {job: result for job, result in results.items() if result != "mended"}
+    if not wrong:
+        FILE.write_text(table({phase: calls for phase, (calls, _) in phases.items()}, results, faults))
+    print(f"{len(results)} points, {len(wrong)} not mended")  # noqa: T201
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""`docs/faults.md`: every request of every phase, and what came of each fault at it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+FILE = Path(__file__).resolve().parents[2] / "docs/faults.md"
+KILLED = "plugin killed"
+HEAD = """# Faults
+
+What happens when a request to Cloudflare fails, at every request of every run. Written by `make sweep`, which does all
+of this on the real engine against the emulator; `make test` does it through the plugin's gRPC, there also with faults
+that pass after one request, which the plugin rides out by itself.
+
+From the given request on every request fails in the given way until the run gives up (or the plugin is killed with
+SIGKILL while the request is under way). *mended* means: the run failed with a text that says so, the same command was
+run once more without the fault, and afterwards the account was as after an undisturbed run, with nothing left over and
+nothing made twice.
+
+Phases: `up` makes a Worker with a container-enabled class and a secret, and its application; `update` changes code,
+adds a class, turns workers.dev on, takes the secret away, changes `maxInstances` and the image; `destroy` takes it all
+away.
+"""
+
+
+def table(
+    calls: Mapping[str, Sequence[str]], results: Mapping[tuple[str, str, int], str], faults: Sequence[str]
+) -> str:
+    """Give the page."""
+    lines = [HEAD, f"| Phase | Request | {' | '.join(faults)} |", f"|---|---|{'---|' * len(faults)}"]
+    for phase, made in calls.items():
+        for number, call in enumerate(made, 1):
+            cells = " | ".join(results[phase, fault, number] for fault in faults)
+            lines.append(f"| {phase} | {number}. {call} | {cells} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,217 @@
+"""How the plugin talks to the API: retries, time-outs, texts, and what it must never say."""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import grpc
+import pytest
+from pulumi.runtime.proto import provider_pb2
+
+from components.provider.api import Client, Pace
+from components.provider.errors import Refusal, StoppedError, TransientError
+from tests.provider.driver import Plugin, Stack, urn
+from tests.provider.sweep import SECRET, first, second
+from tests.provider.world import Cloud, Worker
+
+TOKEN = "token-that-must-never-be-shown-anywhere-0123"
+
+
+class Script:
+    """A server that answers as it is told, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, Any, dict[str, str]]] = []
+        self.asked: list[Any] = []
+        script = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                script.asked.append(dict(self.headers))
+                status, body, headers = script.answers.pop(0)
+                content = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                for name, value in {"content-type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def server() -> Iterator[Script]:
+    script = Script()
+    yield script
+    script.server.shutdown()
+    script.server.server_close()
+
+
+def client(server: Script, *retries: float) -> Client:
+    return Client(TOKEN, server.url, Pace(retries=retries))
+
+
+def envelope(message: str, code: int = 1000) -> dict[str, Any]:
+    return {"success": False, "errors": [{"code": code, "message": message}], "messages": [], "result": None}
+
+
+OK = (200, {"success": True, "result": {"x": 1}, "errors": [], "messages": []}, {})
+
+
+def test_every_request_names_the_project(server: Script):
+    server.answers = [OK]
+    assert client(server).get("/x") == {"x": 1}
+    asked = {name.lower(): value for name, value in server.asked[0].items()}
+    assert asked["user-agent"].startswith("pulumi-cloudflare-sandbox")
+    assert asked["authorization"] == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520])
+def test_what_fails_for_a_moment_is_tried_again(status: int, server: Script):
+    server.answers = [(status, envelope("later"), {}), OK]
+    assert client(server, 0.001).get("/x") == {"x": 1}
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412])
+def test_a_refusal_is_not_tried_again(status: int, server: Script):
+    server.answers = [(status, envelope("no"), {})]
+    with pytest.raises(Refusal):
+        client(server, 0.001).get("/x")
+
+
+def test_the_server_says_how_long_to_wait(server: Script):
+    server.answers = [
+        (429, envelope("slow"), {"retry-after": "0"}),
+        (429, envelope("slow"), {"retry-after-ms": "1"}),
+        OK,
+    ]
+    started = time.monotonic()
+    client(server, 30, 30).get("/x")
+    assert time.monotonic() - started < 5
+
+
+def test_what_lasts_is_told_with_its_place(server: Script):
+    server.answers = [(503, envelope("busy"), {})] * 2
+    with pytest.raises(TransientError) as caught:
+        client(server, 0.001).get("/accounts/1/x")
+    assert str(caught.value) == (
+        "GET /accounts/1/x: Cloudflare did not answer properly (503 busy); run `pulumi up` again to go on"
+    )
+
+
+def test_a_lasting_failure_inside_a_longer_action_is_not_multiplied(server: Script):
+    server.answers = [(503, envelope("busy"), {})] * 9
+    api = client(server, 0.001, 0.001)
+    with pytest.raises(TransientError):
+        api.persist(lambda: api.get("/x"))
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "text"),
+    [
+        (400, envelope("plain words", 10021), "GET /x: Cloudflare refused (400, code 10021): plain words"),
+        (
+            400,
+            envelope('{"error":"VALIDATE_INPUT","details":{"disk":"too large","name":"taken"}}'),
+            "GET /x: Cloudflare refused (400, code 1000): VALIDATE_INPUT: disk too large: name taken",
+        ),
+        (
+            400,
+            {"error": "IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE"},
+            (
+                "GET /x: Cloudflare refused (400): IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE. Push the image before the "
+                "application is created or updated"
+            ),
+        ),
+        (
+            403,
+            envelope("Authentication error", 10000),
+            (
+                "GET /x: Cloudflare refused (403, code 10000): Authentication error. The token needs the account "
+                "permission `Workers Scripts Read`; `wrangler login` tokens often lack Containers"
+            ),
+        ),
+        (400, b"<html>", "GET /x: Cloudflare refused (400): an answer that is not JSON (6 bytes)"),
+        (400, envelope(f"bad token {TOKEN}", 1), "GET /x: Cloudflare refused (400, code 1): bad token [token]"),
+    ],
+)
+def test_refusals_in_words(status: int, body: Any, text: str, server: Script):
+    server.answers = [(status, body, {})]
+    with pytest.raises(Refusal) as caught:
+        client(server).get("/x")
+    assert str(caught.value) == text
+
+
+def test_after_a_cancellation_nothing_is_asked_any_more(server: Script):
+    api = client(server, 60)
+    server.answers = [(503, envelope("busy"), {})]
+    threading.Timer(0.1, api.stop).start()
+    started = time.monotonic()
+    with pytest.raises(StoppedError):
+        api.get("/x")
+    assert time.monotonic() - started < 2
+    with pytest.raises(StoppedError):
+        api.get("/x")
+    assert len(server.asked) == 1
+
+
+def test_a_preview_needs_no_permission_at_all(cloud: Cloud, worker: Worker, address: str):
+    powerless = Stack(Plugin(address, {"apiToken": "x" * 40, "baseUrl": cloud.url}).configured())
+    kind, name, inputs = worker.script()
+    checked = powerless.plugin.check(kind, name, inputs)
+    request = provider_pb2.CreateRequest(urn=urn(kind, name), properties=checked, preview=True)
+    assert powerless.plugin.stub.Create(request).properties.fields["versionId"].string_value.startswith("04da6b54")
+    assert cloud.calls() == []
+    with pytest.raises(grpc.RpcError, match=r"The token needs the account permission `Workers Scripts Read`"):
+        powerless.up(worker.script())
+    Plugin(address, {"apiToken": cloud.token, "baseUrl": cloud.url}).configured()
+
+
+def test_no_log_error_or_clear_state_has_a_token_or_a_secret(
+    stack: Stack, cloud: Cloud, worker: Worker, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+):
+    caplog.set_level(logging.DEBUG)
+    texts = []
+    for nth in range(1, 13):
+        cloud.emptied().fault(nth=nth, times=0, status=500)
+        fresh = Stack(stack.plugin)
+        for act in (first, second):
+            try:
+                act(fresh, worker)
+            except grpc.RpcError as error:
+                texts.append(f"{error.details()} {error.debug_error_string()}")
+        cloud.clear_faults()
+        second(fresh, worker)
+        texts.append(_clear(fresh))
+        fresh.destroy()
+    captured = capfd.readouterr()
+    everything = "\n".join([*texts, caplog.text, captured.out, captured.err])
+    assert len(texts) > 12
+    assert cloud.token not in everything
+    assert SECRET not in everything
+
+
+def _clear(stack: Stack) -> str:
+    """The state without what the engine encrypts."""
+    return _shown(json.loads(stack.text()))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        if value.get("4dabf18193072939515e22adb298388d"):
+            return "[secret]"
+        return " ".join(f"{key} {_shown(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return " ".join(_shown(each) for each in value)
+    return str(value)

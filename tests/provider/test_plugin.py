@@ -1,0 +1,171 @@
+"""The plugin as a process, its schema, its values on the wire and its Python classes."""
+
+import ast
+import itertools
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+import typing
+import venv
+import zipfile
+from pathlib import Path
+
+import grpc
+import pytest
+from google.protobuf.empty_pb2 import Empty
+from hypothesis import given
+from hypothesis import strategies as st
+from pulumi.runtime.proto import provider_pb2
+
+from components.provider import resources, schema, wire
+from components.provider.lifecycle.names import camel
+from components.provider.lifecycle.values import UNKNOWN
+from components.provider.wire import Secret
+from tests.provider.driver import Plugin, Stack
+from tests.provider.process import EXECUTABLE, ROOT, Process
+from tests.provider.world import Cloud
+
+
+def test_the_schema_that_is_served_is_the_one_that_was_reviewed(plugin: Plugin):
+    assert schema.FILE.read_text() == schema.text(), "run `python -m components.provider.schema` and review the change"
+    assert plugin.stub.GetSchema(provider_pb2.GetSchemaRequest()).schema == schema.text()
+    assert plugin.stub.GetPluginInfo(Empty()).version == schema.VERSION
+
+
+def test_every_type_the_schema_refers_to_is_in_it():
+    text = json.loads(schema.text())
+    named = {part.split('"')[0] for part in schema.text().split("#/types/")[1:]}
+    assert named == set(text["types"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "properties"),
+    [
+        (resources.WorkerScriptArgs, resources.WorkerScript.inputs),
+        (resources.ContainerApplicationArgs, resources.ContainerApplication.inputs),
+    ],
+)
+def test_python_arguments_are_those_of_the_schema(arguments: type, properties: typing.Any):
+    assert {camel(name) for name in arguments.__annotations__} == set(properties)
+    required = arguments.__required_keys__  # type: ignore[attr-defined]
+    assert {camel(name) for name in required} == {name for name, each in properties.items() if each.required}
+
+
+@pytest.mark.parametrize("kind", [resources.WorkerScript, resources.ContainerApplication])
+def test_python_outputs_are_those_of_the_schema(kind: typing.Any):
+    own = {camel(name) for name in kind.__annotations__}
+    assert set(kind.outputs) <= own <= {*kind.outputs, *kind.inputs}
+
+
+def test_every_argument_and_output_is_described():
+    for kind in ast.walk(ast.parse(Path(resources.__file__).read_text())):
+        if isinstance(kind, ast.ClassDef) and not kind.name.startswith("_"):
+            for each, following in itertools.pairwise(kind.body):
+                described = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+                assert described or not isinstance(each, ast.AnnAssign), f"{kind.name}: {ast.unparse(each)}"
+
+
+values = st.recursive(
+    st.booleans() | st.integers(-(2**40), 2**40) | st.text(max_size=5) | st.just(UNKNOWN),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("abc", min_size=1, max_size=3), inner, max_size=3)
+        | inner.map(Secret)
+    ),
+)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), values, max_size=3))
+def test_values_survive_the_wire(properties: dict[str, typing.Any]):
+    assert wire.decode(wire.encode(properties)) == properties
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), values, max_size=3))
+def test_secrets_stay_secret(properties: dict[str, typing.Any]):
+    plain = wire.revealed(properties)
+    again = wire.hidden(plain, properties)
+    assert wire.revealed(again) == plain
+    assert _exposed(again) <= _exposed(properties)
+
+
+def _exposed(value: typing.Any, path: tuple[typing.Any, ...] = ()) -> set[tuple[typing.Any, ...]]:
+    """Paths of values that are not secret."""
+    if isinstance(value, Secret):
+        return set()
+    if isinstance(value, dict):
+        return {found for key, each in value.items() for found in _exposed(each, (*path, key))}
+    if isinstance(value, list):
+        return {found for index, each in enumerate(value) for found in _exposed(each, (*path, index))}
+    return {path}
+
+
+def test_the_plugin_is_ready_in_half_a_second(cloud: Cloud):
+    """Counted in CPU time, best of several: other work on the machine must not fail a test."""
+    times = []
+    for _ in range(4):
+        before = _used()
+        Process(cloud).kill()
+        times.append(_used() - before)
+    assert min(times) < 0.5, times
+
+
+def _used() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_plugin_ends_at_once_and_silently(number: int, cloud: Cloud):
+    process = Process(cloud)
+    process.process.send_signal(number)
+    started = time.monotonic()
+    written, complaints = process.process.communicate(timeout=10)
+    assert time.monotonic() - started < 2
+    assert (written, complaints, process.process.returncode) == ("", "", 0)
+
+
+def test_starting_the_plugin_does_not_load_the_sdk():
+    probe = "import sys, components.provider.__main__; print('cloudflare' in sys.modules, 'pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
+
+
+def test_without_a_token_every_call_says_so(cloud: Cloud, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("CLOUDFLARE_API_TOKEN", raising=False)
+    process = Process(cloud)
+    process.plugin.stub.Configure(provider_pb2.ConfigureRequest(args=wire.encode({})))
+    with pytest.raises(grpc.RpcError, match="set CLOUDFLARE_API_TOKEN or cloudflare-sandbox:apiToken"):
+        Stack(process.plugin).read("WorkerScript", "x", "a/b")
+    process.kill()
+
+
+def test_the_token_is_secret_and_the_configuration_checked(plugin: Plugin):
+    request = provider_pb2.CheckRequest(urn="x", news=wire.encode({"apiToken": "t", "baseUrl": 5, "speed": "high"}))
+    answer = plugin.stub.CheckConfig(request)
+    assert wire.decode(answer.inputs)["apiToken"] == Secret("t")
+    assert {each.property: each.reason for each in answer.failures} == {
+        "baseUrl": "expected a string, got a number",
+        "speed": "no such property; known are apiToken, baseUrl",
+    }
+
+
+def test_the_executable_works_from_an_installed_copy(cloud: Cloud, tmp_path: Path):
+    """A wheel unpacked below an environment, as pip lays it out."""
+    wheels = tmp_path / "wheels"
+    argv = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
+    subprocess.run(argv, cwd=ROOT, check=True, capture_output=True)
+    venv.create(tmp_path / "venv", symlinks=True)
+    packages = next((tmp_path / "venv/lib").glob("python3*")) / "site-packages"
+    (packages / "dependencies.pth").write_text(f"{Path(grpc.__file__).parents[1]}\n")
+    with zipfile.ZipFile(next(wheels.glob("*.whl"))) as wheel:
+        wheel.extractall(packages)
+        modes = {entry.filename: entry.external_attr >> 16 for entry in wheel.infolist()}
+    installed = packages / "pulumi_cloudflare_sandbox/provider/bin" / EXECUTABLE.name
+    assert modes[installed.relative_to(packages).as_posix()] & 0o111
+    installed.chmod(0o755)
+    process = Process(cloud, installed, cwd=tmp_path)
+    assert process.plugin.stub.GetSchema(provider_pb2.GetSchemaRequest()).schema == schema.text()
+    process.kill()

@@ -1,0 +1,77 @@
+"""The fault sweep through the plugin's gRPC: every request of every phase, every way to fail."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import grpc
+import pytest
+
+from tests.provider.driver import Plugin, Stack
+from tests.provider.fault_table import FILE
+from tests.provider.process import Process, kill_at, was_killed
+from tests.provider.sweep import FAULTS, PHASES, SECRET, Fault, Phase, calls_of, created_twice, disturbed
+from tests.provider.world import Cloud, Worker
+
+
+@pytest.fixture
+def fresh(plugin: Plugin, cloud: Cloud, tmp_path: Path) -> Callable[[], tuple[Stack, Worker]]:
+    """Empty the account; give a new stack and a Worker."""
+
+    def make() -> tuple[Stack, Worker]:
+        return Stack(plugin), Worker(tmp_path, cloud.emptied())
+
+    return make
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
+def test_the_next_run_mends_everything(phase: Phase, fault: Fault, fresh: Callable[[], tuple[Stack, Worker]]):
+    calls, clean = calls_of(phase, *fresh())
+    assert calls
+    for nth in range(1, len(calls) + 1):
+        stack, worker = fresh()
+        outcome = disturbed(phase, fault, nth, stack, worker)
+        point = f"{phase.name}, {fault.name}, request {nth} ({calls[nth - 1]})"
+        assert worker.cloud.picture() == clean, point
+        assert created_twice(worker.cloud) == [], point
+        assert outcome == ("failed, then mended" if fault.lasting else "retried"), point
+        assert SECRET not in stack.text().replace(f'"value": "{SECRET}"', ""), point
+
+
+KILLED = [phase for phase in PHASES if phase.name in ("up", "update", "destroy")]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the work", "after the work"])
+@pytest.mark.parametrize("phase", KILLED, ids=lambda phase: phase.name)
+def test_the_next_run_mends_what_a_killed_plugin_left(
+    phase: Phase, after: bool, fresh: Callable[[], tuple[Stack, Worker]], cloud: Cloud
+):
+    calls, clean = calls_of(phase, *fresh())
+    process = Process(cloud)
+    for nth in range(1, len(calls) + 1):
+        stack, worker = fresh()
+        phase.before(stack, worker)
+        stack.plugin = process.plugin
+        cloud.clear()
+        watcher = kill_at(cloud, process, nth, after=after)
+        with pytest.raises(grpc.RpcError) as caught:
+            phase.act(stack, worker)
+        watcher.join()
+        assert was_killed(caught.value)
+        assert process.kill() == "", "a killed plugin writes nothing"
+        cloud.clear_faults()
+        process = Process(cloud)
+        stack.plugin = process.plugin
+        phase.mend(stack, worker)
+        point = f"{phase.name}, killed at request {nth} ({calls[nth - 1]})"
+        assert cloud.picture() == clean, point
+        assert created_twice(cloud) == [], point
+    process.kill()
+
+
+def test_the_table_of_faults_has_every_request(fresh: Callable[[], tuple[Stack, Worker]]):
+    rows = re.findall(r"^\| (up|update|destroy) \| \d+\. ([^|]+) \|", FILE.read_text(), re.MULTILINE)
+    for phase in KILLED:
+        calls, _ = calls_of(phase, *fresh())
+        assert [call for name, call in rows if name == phase.name] == calls, "run `make sweep`"
