@@ -9,7 +9,6 @@ from tests.project import Project
 from tools import engine, toolchain
 from tools.paths import VENV
 
-
 # How fast the machine is must not decide whether a property holds.
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
