@@ -58,12 +58,20 @@ def _losses(old: classes.Desired, new: classes.Desired) -> Iterator[Problem]:
 
 
 def _losses_by_renaming(old: classes.Desired, new: classes.Desired) -> Iterator[Problem]:
+    taken = f"(transferredFrom with scriptName {old.script} in its class)"
+    remedy = f"let the new script take the objects over {taken}"
     saved = {wanted.transferred_from for wanted in new.classes.values()}
+    if classes.EXPORTS in (old.lifecycle, new.lifecycle):
+        # The giver has to be uploaded once more to let go; a replacement only deletes it.
+        saved = set()
+        remedy = (
+            f"do it in two runs, as exports need: first let a second WorkerScript {new.script} take the objects over "
+            f"{taken} while this one stays {old.script} and names them in transferredClasses, then remove this one"
+        )
     for name in sorted(old.classes):
         if classes.Source(old.script, name) not in saved:
             text = (
                 f"another name means another script: {old.script} would be deleted, and with it all objects of class "
-                f"{name} and their data. Keep the name, or let the new script take the objects over (transferredFrom "
-                f"with scriptName {old.script} in its class), or remove this resource first to give them up"
+                f"{name} and their data. Keep the name, or {remedy}, or remove this resource first to give them up"
             )
             yield ("scriptName",), text

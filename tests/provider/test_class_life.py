@@ -211,3 +211,25 @@ def test_another_name_for_a_script_is_refused_unless_the_objects_move(stack: Sta
     assert ids(stack) == {"Sandbox": before}
     assert cloud.picture()["classes"] == ["large/Sandbox"]
     assert cloud.losses() == []
+
+
+@pytest.mark.parametrize(("before", "after"), [("exports", "exports"), ("migrations", "exports")])
+def test_with_exports_another_name_takes_two_runs(before: str, after: str, stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(script(worker, Sandbox={}, extra={"lifecycle": before}))
+    wanted = {"Sandbox": {"transferredFrom": {"scriptName": "small"}}}
+    with pytest.raises(CheckFailedError) as caught:
+        stack.up(script(worker, **wanted, extra={"scriptName": "large", "lifecycle": after}))
+    assert caught.value.failures[0][1] == (
+        "another name means another script: small would be deleted, and with it all objects of class Sandbox and "
+        "their data. Keep the name, or do it in two runs, as exports need: first let a second WorkerScript large take "
+        "the objects over (transferredFrom with scriptName small in its class) while this one stays small and names "
+        "them in transferredClasses, then remove this one, or remove this resource first to give them up"
+    )
+    namespace = ids(stack)["Sandbox"]
+    taker = script(Worker(worker.folder, cloud, "large"), **wanted, extra={"lifecycle": "exports"})
+    worker.write("without")
+    stack.up(taker, script(worker, extra={"lifecycle": "exports", "transferredClasses": {"Sandbox": "large"}}))
+    stack.up(taker)
+    stack.refresh()
+    assert ids(stack, "large") == {"Sandbox": namespace}
+    assert cloud.losses() == []
