@@ -14,6 +14,7 @@ def problems(olds: Inputs, news: Inputs) -> Iterator[Problem]:
     """Say everything that is wrong; unknown inputs are left alone."""
     yield from _module_problems(news)
     yield from _binding_problems(news)
+    yield from _losses_by_moving(olds, news)
     if all(is_known(news.get(name)) for name in _CLASS_INPUTS):
         desired = script.desired(news)
         yield from ((tuple(path.split(".")), text) for path, text in classes.contradictions(desired))
@@ -55,6 +56,17 @@ def _losses(old: classes.Desired, new: classes.Desired) -> Iterator[Problem]:
         text = "a script that declares its classes with exports cannot go back to migrations; set lifecycle to exports"
         yield ("lifecycle",), text
     yield from ((tuple(path.split(".")), text) for path, text in classes.lost(old, new))
+
+
+def _losses_by_moving(olds: Inputs, news: Inputs) -> Iterator[Problem]:
+    before, after = olds.get("accountId"), news.get("accountId")
+    if before and is_known(before) and is_known(after) and before != after and olds.get("classes"):
+        text = (
+            f"another account means another script: {olds['scriptName']} would be deleted in the former account, and "
+            f"with it all objects of its classes ({', '.join(sorted(olds['classes']))}) and their data, which cannot "
+            "move. Keep the account, or remove this resource first to give them up"
+        )
+        yield ("accountId",), text
 
 
 def _losses_by_renaming(old: classes.Desired, new: classes.Desired) -> Iterator[Problem]:

@@ -213,6 +213,20 @@ def test_another_name_for_a_script_is_refused_unless_the_objects_move(stack: Sta
     assert cloud.losses() == []
 
 
+def test_another_account_for_a_script_is_refused(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(script(worker, Sandbox={}, Helper={}))
+    cloud.clear()
+    with pytest.raises(CheckFailedError) as caught:
+        stack.up(script(worker, Sandbox={}, Helper={}, extra={"accountId": "f" * 32}))
+    text = (
+        "another account means another script: small would be deleted in the former account, and with it all objects "
+        "of its classes (Helper, Sandbox) and their data, which cannot move. Keep the account, or remove this resource "
+        "first to give them up"
+    )
+    assert caught.value.failures == [("accountId", text)]
+    assert cloud.calls() == []
+
+
 @pytest.mark.parametrize(("before", "after"), [("exports", "exports"), ("migrations", "exports")])
 def test_with_exports_another_name_takes_two_runs(before: str, after: str, stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(script(worker, Sandbox={}, extra={"lifecycle": before}))
