@@ -213,6 +213,17 @@ def test_another_name_for_a_script_is_refused_unless_the_objects_move(stack: Sta
     assert cloud.losses() == []
 
 
+def test_another_name_that_is_taken_loses_nothing(stack: Stack, cloud: Cloud, worker: Worker):
+    wrangler_made(Worker(worker.folder, cloud, "large"), "v1", "Sandbox")
+    stack.up(script(worker, Sandbox={}))
+    before = cloud.picture()
+    moved = {"Sandbox": {"transferredFrom": {"scriptName": "small"}}}
+    with pytest.raises(grpc.RpcError, match="class Sandbox cannot take over class Sandbox of small: both hold"):
+        stack.up(script(worker, **moved, extra={"scriptName": "large", "adopt": True}))
+    assert cloud.picture() == before
+    assert cloud.losses() == []
+
+
 def test_another_account_for_a_script_is_refused(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(script(worker, Sandbox={}, Helper={}))
     cloud.clear()
