@@ -60,7 +60,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         plain = {name: value for name, value in wire.revealed(given).items() if name != "version"}
         problems = list(Record(schema.NAME, CONFIGURATION).problems(plain, ()))
         kept = wire.hidden(wire.revealed(given), given, [("apiToken",)])
-        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems))
+        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems, given))
 
     def DiffConfig(self, request: Any, context: Any) -> Any:
         """Another token or address changes nothing about what exists."""
@@ -89,9 +89,10 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         """Run a function."""
         if request.tok != registry_credentials.TOKEN:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no such function: {request.tok}")
-        arguments, problems = registry_credentials.checked(wire.revealed(wire.decode(request.args)))
+        given = wire.decode(request.args)
+        arguments, problems = registry_credentials.checked(wire.revealed(given))
         if problems:
-            return provider_pb2.InvokeResponse(failures=_failures(problems))
+            return provider_pb2.InvokeResponse(failures=_failures(problems, given))
         result = registry_credentials.unknown()
         if not request.preview:
             result = _reported(context, lambda: registry_credentials.mint(self._api(), arguments))
@@ -102,10 +103,10 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         """Bring inputs into one form and report all that is wrong with them."""
         kind = self._kind(request.urn, context)
         given = wire.decode(request.news)
-        olds = wire.revealed(wire.decode(request.olds))
-        inputs, problems = kind.checked(olds, wire.revealed(given))
+        olds = wire.decode(request.olds)
+        inputs, problems = kind.checked(wire.revealed(olds), wire.revealed(given))
         kept = wire.hidden(inputs, given, kind.hidden(inputs))
-        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems))
+        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems, given, olds))
 
     def Diff(self, request: Any, context: Any) -> Any:
         """Compare inputs with those of the last run."""
@@ -219,8 +220,9 @@ def _reported(context: Any, action: Any) -> Any:
         raise
 
 
-def _failures(problems: list[Problem]) -> list[Any]:
-    return [provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in problems]
+def _failures(problems: list[Problem], news: Values, olds: Values | None = None) -> list[Any]:
+    told = ((path, wire.discreet(text, path, news, olds)) for path, text in problems)
+    return [provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in told]
 
 
 def _difference(found: Difference, ignored: list[str]) -> Any:
