@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -12,6 +13,7 @@ import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
+from components.provider.api import AT_ONCE as SLOTS
 from components.provider.api import Client, Pace
 from components.provider.errors import Refusal, StoppedError, TransientError
 from tests.provider.driver import Plugin, Stack, urn
@@ -164,6 +166,25 @@ def test_after_a_cancellation_nothing_is_asked_any_more(server: Script):
     with pytest.raises(StoppedError):
         api.get("/x")
     assert len(server.asked) == 1
+
+
+def test_requests_that_wait_for_their_turn_do_not_go_out_after_a_cancellation(monkeypatch: pytest.MonkeyPatch):
+    api, busy, go_on, sent = Client(TOKEN), threading.Event(), threading.Event(), []
+
+    def send(*request: Any) -> Any:
+        sent.append(request)
+        if len(sent) == SLOTS:
+            busy.set()
+        go_on.wait(10)
+
+    monkeypatch.setattr(api, "_send", send)
+    with ThreadPoolExecutor(SLOTS + 8) as threads:
+        requests = [threads.submit(api.once, "GET", "/x") for _ in range(SLOTS + 8)]
+        assert busy.wait(10)
+        api.stop()
+        go_on.set()
+    assert len(sent) == SLOTS
+    assert sum(isinstance(each.exception(), StoppedError) for each in requests) == 8
 
 
 def test_a_preview_needs_no_permission_at_all(cloud: Cloud, worker: Worker, address: str):
