@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..platform.modules import content_type
 from . import module_files
 from .api import Client, deadline
-from .errors import PartialError, ProviderError, Refusal
+from .errors import PartialError, ProviderError, Refusal, told
 from .lifecycle import bindings, classes, modules, script
 from .lifecycle.values import UNKNOWN, Path
 from .prepare import prepare_images
@@ -90,15 +90,15 @@ class WorkerScript(Resource):
         try:
             uploaded = run.client.persist(lambda: self._upload(run, inputs, contents, sent, ours=False))
             outputs = _uploaded(uploaded)
-        except ProviderError as error:
+        except Exception as error:
             # A single upload that was refused has made nothing; after any other end the script may be there.
             if not sent or (len(sent) == 1 and isinstance(error, Refusal)):
                 raise
-            raise PartialError(resource_id, {}, str(error)) from None
+            raise PartialError(resource_id, {}, told(error)) from None
         try:
             return resource_id, self._finish(run, inputs, outputs, _TRIGGERS)
-        except ProviderError as error:
-            raise PartialError(resource_id, outputs, str(error)) from None
+        except Exception as error:  # noqa: BLE001 - whatever it is, the script exists
+            raise PartialError(resource_id, outputs, told(error)) from None
 
     def update(self, run: Run, old: Inputs, state: Inputs, new: Values) -> Values:
         """Upload what differs; a run that was cut short before is brought to its end."""
@@ -115,7 +115,7 @@ class WorkerScript(Resource):
         for name in gone:
             _delete_quietly(run.client, f"{script_path(new)}/secrets/{name}")
         if gone:
-            outputs["versionId"] = ScriptReader(run.client, new).live_version()
+            outputs["versionId"] = ScriptReader(run.client, new).live_version() or outputs["versionId"]
         return self._finish(run, new, outputs, [name for name in _TRIGGERS if whole or name in changed])
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
