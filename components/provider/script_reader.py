@@ -62,7 +62,7 @@ class ScriptReader:
         subdomain = self._client.get(f"{self._workers}/subdomain")["subdomain"]
         return f"https://{self._name}.{subdomain}.workers.dev"
 
-    def read(self, state: Inputs, mark: str) -> tuple[Values, Values] | None:
+    def read(self, state: Inputs) -> tuple[Values, Values] | None:
         """Give inputs and outputs of the live script, or None when it is gone."""
         service = self.service()
         if service is None:
@@ -89,7 +89,7 @@ class ScriptReader:
             outputs["migrationTag"] = service["migration_tag"]
         if subdomain.get("enabled"):
             outputs["url"] = self.url()
-        return script.from_api(found, self._inputs, mark), outputs
+        return script.from_api(found, self._inputs), outputs
 
     def _version(self, version_id: str) -> Mapping[str, Any]:
         for _ in range(_TRIES):

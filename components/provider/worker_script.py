@@ -1,7 +1,8 @@
 """WorkerScript: a Worker with its modules, bindings, Durable Object classes and containers, uploaded in one request.
 
 Every upload is planned from what is live at that moment, and planned anew when its outcome is unknown. A script made
-by somebody else is taken over only when asked; our own are known by a tag derived from the resource's URN.
+by somebody else is taken over only when asked; our own are known by a tag derived from the resource's URN and
+from what was uploaded.
 """
 
 import hashlib
@@ -124,7 +125,7 @@ class WorkerScript(Resource):
         if not name or "/" in name:
             raise ProviderError(f"{resource_id!r} is not an id of a WorkerScript; write <account id>/<script name>")
         known = {**known, "accountId": account, "scriptName": name}
-        return ScriptReader(run.client, known).read(state, mark(run.urn))
+        return ScriptReader(run.client, known).read(state)
 
     def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:
         """Delete the script with the objects of its classes."""
@@ -142,7 +143,8 @@ class WorkerScript(Resource):
         """Look at what is live, plan, upload: one try. Adds to `sent` whether the upload makes a new script."""
         reader = ScriptReader(run.client, inputs)
         live = reader.service()
-        if live is not None and not ours and mark(run.urn) not in live.get("tags", ()) and not inputs.get("adopt"):
+        own = mark(run.urn, inputs)
+        if live is not None and not ours and own not in live.get("tags", ()) and not inputs.get("adopt"):
             raise ProviderError(
                 f"script {inputs['scriptName']} already exists in the account and was not made by this resource. Set "
                 f"adopt to true to take it over, or import it: pulumi import {self.token} <name> {script_id(inputs)}"
@@ -154,7 +156,7 @@ class WorkerScript(Resource):
             steps = classes.plan(reader.live_classes(namespaces, (live or {}).get("migration_tag")), desired)
         except classes.RefusedError as error:
             raise ProviderError(str(error)) from None
-        body = json.dumps(script.metadata(inputs, steps, mark(run.urn)))
+        body = json.dumps(script.metadata(inputs, steps, own))
         files = [("metadata", (None, body.encode(), "application/json")), *modules.parts(inputs["modules"], contents)]
         run.status(f"uploading {sum(map(len, contents.values())):,} bytes")
         sent.append(live is None)
@@ -175,9 +177,16 @@ class WorkerScript(Resource):
         return {name: value for name, value in shown.items() if value is not None}
 
 
-def mark(urn: str) -> str:
-    """Give the tag by which a script is known as this resource's own."""
-    return f"pulumi:{hashlib.sha256(urn.encode()).hexdigest()[:16]}"
+def mark(urn: str, inputs: Inputs) -> str:
+    """Give the tag by which a creation that died is known as this resource's own.
+
+    Stacks of other organisations may have the same URN, so it counts only together with what was uploaded.
+    """
+    return f"{script.MARK}{_short(urn)}:{_short(json.dumps(script.public(inputs), sort_keys=True))}"
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def script_id(inputs: Inputs) -> str:

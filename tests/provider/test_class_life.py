@@ -5,7 +5,7 @@ from typing import Any
 import grpc
 import pytest
 
-from tests.provider.driver import SCRIPT, CheckFailedError, Stack
+from tests.provider.driver import SCRIPT, CheckFailedError, Plugin, Stack
 from tests.provider.world import Cloud, Worker
 
 ALL = ("Sandbox", "Helper", "Box")
@@ -127,6 +127,19 @@ def test_a_script_of_others_is_not_taken_over_silently(stack: Stack, cloud: Clou
     )
     assert cloud.picture() == before
     assert stack.state == {}
+
+
+def test_a_script_is_our_own_only_as_this_program_uploads_it(
+    stack: Stack, cloud: Cloud, worker: Worker, plugin: Plugin
+):
+    ours = script(worker, Sandbox={"container": {}})
+    stack.up(ours)
+    before = cloud.picture()
+    assert Stack(plugin).up(ours) == ["create"]  # as after a creation that died
+    assert cloud.picture() == before
+    with pytest.raises(grpc.RpcError, match="was not made by this resource"):  # the same URN in another organisation
+        Stack(plugin).up(script(worker, Sandbox={"container": {}}, extra={"compatibilityFlags": []}))
+    assert cloud.picture() == before
 
 
 def test_a_class_that_another_tool_created_is_adopted_with_its_objects(stack: Stack, cloud: Cloud, worker: Worker):
