@@ -39,9 +39,10 @@ JURISDICTIONS: Final[Mapping[str, frozenset[str]]] = {
 }
 """Jurisdictions and the regions that lie in them."""
 
-STEP_PERCENTAGES: Final = (5, 10, 20, 25, 50, 100)
 SMALLEST_STEP: Final = 10
 LONGEST_GRACE_SECONDS: Final = 604_800
+TIERS_DEFAULT: Final = [1, 2]
+"""Tiers of locations for an application that says nothing about them, as wrangler writes them."""
 SSH_DEFAULT: Final = {"enabled": True, "port": 22}
 """What the API assumes when an application says nothing about SSH."""
 REGISTRY: Final = "registry.cloudflare.com"

@@ -23,7 +23,7 @@ _REQUEST_SECONDS: Final = 60.0
 _UPLOAD_SECONDS: Final = 300.0
 _CONNECT_SECONDS: Final = 10.0
 _LONGEST_RETRY_AFTER: Final = 60.0
-_AT_ONCE: Final = 16  # Cloudflare allows 1200 requests in 5 minutes; more at once only makes it say 429
+AT_ONCE: Final = 16  # Cloudflare allows 1200 requests in 5 minutes; more at once only makes it say 429
 _PAGE: Final = 1000
 
 
@@ -43,9 +43,6 @@ class Answer:
 
     status: int
     result: Any = None
-    info: Mapping[str, Any] | None = None
-    content: bytes = b""
-    headers: Mapping[str, str] | None = None
 
 
 class Client:
@@ -56,7 +53,7 @@ class Client:
         self._token = token
         self._base_url = base_url
         self._stopped = threading.Event()
-        self._slots = threading.BoundedSemaphore(_AT_ONCE)
+        self._slots = threading.BoundedSemaphore(AT_ONCE)
         self._lock = threading.Lock()
         self._sdk: Any = None
 
@@ -115,12 +112,19 @@ class Client:
         self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None, files: Any = None
     ) -> Answer:
         """Make one request."""
-        if self._stopped.is_set():
-            raise StoppedError
-        with self._slots:
-            return self._send(method, path, dict(query or {}), body, files)
+        return _answer(f"{method} {path}", self._send(method, path, dict(query or {}), body, files))
 
-    def _send(self, method: str, path: str, query: dict[str, Any], body: Any, files: Any) -> Answer:
+    def download(self, path: str) -> Any:
+        """Read what is not JSON; give the response."""
+        return self.persist(lambda: self._send("GET", path, {}))
+
+    def _send(self, method: str, path: str, query: dict[str, Any], body: Any = None, files: Any = None) -> Any:
+        self.pause(0)
+        with self._slots:
+            self.pause(0)  # the run may have been cancelled while this request waited for its turn
+            return self._exchange(method, path, query, body, files)
+
+    def _exchange(self, method: str, path: str, query: dict[str, Any], body: Any, files: Any) -> Any:
         import httpx  # noqa: PLC0415 - loaded with the SDK, when the first request is made
         from cloudflare import APIConnectionError, APIStatusError  # noqa: PLC0415
 
@@ -131,12 +135,11 @@ class Client:
         place = f"{method} {path}"
         try:
             verb = getattr(self._client(), method.lower())
-            response: httpx.Response = verb(path, cast_to=httpx.Response, options=options, **sends)
+            return verb(path, cast_to=httpx.Response, options=options, **sends)
         except APIStatusError as error:
             raise self._refusal(place, error.response) from None
         except APIConnectionError as error:
             raise TransientError(place, type(error.__cause__ or error).__name__) from None
-        return _answer(response)
 
     def _client(self) -> Any:
         with self._lock:
@@ -175,14 +178,15 @@ def user_agent() -> str:
         return "pulumi-cloudflare-sandbox"
 
 
-def _answer(response: Any) -> Answer:
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    if not headers.get("content-type", "").startswith("application/json"):
-        return Answer(response.status_code, content=response.content, headers=headers)
-    envelope = response.json()
-    if not isinstance(envelope, dict) or "result" not in envelope:
-        return Answer(response.status_code, envelope, headers=headers)
-    return Answer(response.status_code, envelope["result"], envelope.get("result_info"), headers=headers)
+def _answer(place: str, response: Any) -> Answer:
+    if not response.content and place.startswith("DELETE"):
+        return Answer(response.status_code)
+    try:
+        envelope = response.json()
+    except ValueError:
+        raise TransientError(place, f"{response.status_code} {_not_json(response)}") from None
+    enveloped = isinstance(envelope, dict) and "result" in envelope
+    return Answer(response.status_code, envelope["result"] if enveloped else envelope)
 
 
 def _complaint(response: Any) -> Complaint:
@@ -190,17 +194,26 @@ def _complaint(response: Any) -> Complaint:
     try:
         body = response.json()
     except ValueError:
-        return Complaint(f"an answer that is not JSON ({len(response.content)} bytes)")
-    errors = body.get("errors") if isinstance(body, dict) else None
-    first = errors[0] if errors else body if isinstance(body, dict) else {}
+        return Complaint(_not_json(response))
+    errors = _record(body).get("errors")
+    first = _record(errors[0] if isinstance(errors, list) and errors else body)
     text = str(first.get("message", "") or first.get("error", ""))
     inner = _inner(text) or (first if "error" in first else {})
-    details = inner.get("details") or (first.get("meta") or {}).get("details") or {}
+    details = inner.get("details") or _record(first.get("meta")).get("details") or {}
     details = details if isinstance(details, dict) else {"details": details}
     reason = str(inner.get("error", ""))
     if reason:
         text = ": ".join([reason, *(f"{key} {value}" for key, value in details.items())])
-    return Complaint(text, int(first.get("code", 0) or 0), reason, details)
+    code = first.get("code")
+    return Complaint(text, code if isinstance(code, int) else 0, reason, details)
+
+
+def _not_json(response: Any) -> str:
+    return f"an answer that is not JSON ({len(response.content)} bytes)"
+
+
+def _record(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _inner(text: str) -> dict[str, Any]:
@@ -208,7 +221,7 @@ def _inner(text: str) -> dict[str, Any]:
         parsed = json.loads(text)
     except ValueError:
         return {}
-    return parsed if isinstance(parsed, dict) else {}
+    return _record(parsed)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,12 +1,25 @@
 """What can go wrong, in words for the person who runs `pulumi up`. No text here ever has a token or a secret in it."""
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
 class ProviderError(Exception):
     """Something that is reported to the user as it is."""
+
+
+def told(error: Exception) -> str:
+    """Give the line a user reads; of a fault of our own only its kind and place, as its text may have a secret."""
+    if isinstance(error, ProviderError):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"the plugin met something unexpected ({type(error).__name__} in {Path(place.filename).name}:{place.lineno}); "
+        "run `pulumi up` again, and report it if it stays"
+    )
 
 
 class StoppedError(ProviderError):
@@ -77,7 +90,6 @@ class PartialError(ProviderError):
     id: str
     outputs: dict[str, Any]
     reason: str
-    inputs: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.reason

@@ -210,7 +210,7 @@ CONSTRAINTS: Final = Record(
     {
         "regions": Property(Items(Text(choices=REGIONS)), "Regions where instances may run."),
         "cities": Property(Items(Text(pattern="[a-z -]+", rule="a city in lower case")), "Cities."),
-        "tiers": Property(Items(Number(least=1)), "Tiers of locations."),
+        "tiers": Property(Items(Number(least=1)), "Tiers of locations; `[1, 2]` once they are left out again."),
         "jurisdiction": Property(Text(choices=tuple(JURISDICTIONS)), "Legal area that instances do not leave."),
     },
     "Where instances may run.",

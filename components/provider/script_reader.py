@@ -51,24 +51,24 @@ class ScriptReader:
     def _owns(self, namespace: Mapping[str, Any]) -> bool:
         return _whole(namespace) and namespace["script"] == self._name
 
-    def live_version(self) -> str:
-        """Give the id of the version that serves, or the larger part of it."""
-        found = self._client.get(f"{self._path}/deployments")
-        serving = found["deployments"][0]["versions"]
-        return str(max(serving, key=lambda each: each["percentage"])["version_id"])
+    def live_version(self) -> str | None:
+        """Give the id of the version that serves, or the larger part of it; None when nothing is deployed."""
+        found = self._client.get(f"{self._path}/deployments")["deployments"]
+        serving = found[0]["versions"] if found else ()
+        return max(serving, key=lambda each: each["percentage"])["version_id"] if serving else None
 
     def url(self) -> str:
         """Give the script's URL on workers.dev."""
         subdomain = self._client.get(f"{self._workers}/subdomain")["subdomain"]
         return f"https://{self._name}.{subdomain}.workers.dev"
 
-    def read(self, state: Inputs, mark: str) -> tuple[Values, Values] | None:
+    def read(self, state: Inputs) -> tuple[Values, Values] | None:
         """Give inputs and outputs of the live script, or None when it is gone."""
         service = self.service()
         if service is None:
             return None
         version_id = self.live_version()
-        version = self._version(version_id)
+        version = self._version(version_id) if version_id else {}
         own = [each for each in self.namespaces() if self._owns(each)]
         subdomain = self._client.get(f"{self._path}/subdomain")
         main, parts = self._modules(service, state)
@@ -82,12 +82,14 @@ class ScriptReader:
             declared=_declares(service),
         )
         ids = {each["class"]: each["id"] for each in own}
-        outputs = {"versionId": version_id, "etag": service.get("etag", ""), "namespaceIds": ids}
+        outputs = {"etag": service.get("etag", ""), "namespaceIds": ids}
+        if version_id:
+            outputs["versionId"] = version_id
         if service.get("migration_tag"):
             outputs["migrationTag"] = service["migration_tag"]
         if subdomain.get("enabled"):
             outputs["url"] = self.url()
-        return script.from_api(found, self._inputs, mark), outputs
+        return script.from_api(found, self._inputs), outputs
 
     def _version(self, version_id: str) -> Mapping[str, Any]:
         for _ in range(_TRIES):
@@ -108,10 +110,9 @@ class ScriptReader:
             return self._inputs["mainModule"], {
                 name: {key: item for key, item in module.items() if key != "file"} for name, module in known.items()
             }
-        answer = self._client.call("GET", f"{self._path}/content/v2")
-        headers = answer.headers or {}
-        main = headers.get("cf-entrypoint") or self._inputs.get("mainModule") or "worker.js"
-        return main, modules.from_download(headers.get("content-type", ""), answer.content, main)
+        found = self._client.download(f"{self._path}/content/v2")
+        main = found.headers.get("cf-entrypoint") or self._inputs.get("mainModule") or "worker.js"
+        return main, modules.from_download(found.headers.get("content-type", ""), found.content, main)
 
 
 def _whole(namespace: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from pulumi.runtime.proto.status_pb2 import Status
 
 from . import registry_credentials, schema, wire
 from .api import DEFAULT_URL, Client, Pace
-from .errors import PartialError, ProviderError
+from .errors import PartialError, ProviderError, told
 from .lifecycle.names import path as joined
 from .messages import Messages
 from .properties import CONFIGURATION
@@ -60,7 +60,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         plain = {name: value for name, value in wire.revealed(given).items() if name != "version"}
         problems = list(Record(schema.NAME, CONFIGURATION).problems(plain, ()))
         kept = wire.hidden(wire.revealed(given), given, [("apiToken",)])
-        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems))
+        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems, given))
 
     def DiffConfig(self, request: Any, context: Any) -> Any:
         """Another token or address changes nothing about what exists."""
@@ -89,9 +89,10 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         """Run a function."""
         if request.tok != registry_credentials.TOKEN:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no such function: {request.tok}")
-        arguments, problems = registry_credentials.checked(wire.revealed(wire.decode(request.args)))
+        given = wire.decode(request.args)
+        arguments, problems = registry_credentials.checked(wire.revealed(given))
         if problems:
-            return provider_pb2.InvokeResponse(failures=_failures(problems))
+            return provider_pb2.InvokeResponse(failures=_failures(problems, given))
         result = registry_credentials.unknown()
         if not request.preview:
             result = _reported(context, lambda: registry_credentials.mint(self._api(), arguments))
@@ -102,16 +103,17 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         """Bring inputs into one form and report all that is wrong with them."""
         kind = self._kind(request.urn, context)
         given = wire.decode(request.news)
-        olds = wire.revealed(wire.decode(request.olds))
-        inputs, problems = kind.checked(olds, wire.revealed(given))
+        olds = wire.decode(request.olds)
+        inputs, problems = _reported(context, lambda: kind.checked(wire.revealed(olds), wire.revealed(given)))
         kept = wire.hidden(inputs, given, kind.hidden(inputs))
-        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems))
+        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems, given, olds))
 
     def Diff(self, request: Any, context: Any) -> Any:
         """Compare inputs with those of the last run."""
         kind = self._kind(request.urn, context)
         old = wire.revealed(wire.decode(request.old_inputs)) or self._split(kind, request.olds)[0]
-        return _difference(kind.diff(old, wire.revealed(wire.decode(request.news))), list(request.ignoreChanges))
+        found = _reported(context, lambda: kind.diff(old, wire.revealed(wire.decode(request.news))))
+        return _difference(found, list(request.ignoreChanges))
 
     def Create(self, request: Any, context: Any) -> Any:
         """Make a resource, or say what a preview can know of it."""
@@ -119,8 +121,8 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         given = wire.decode(request.properties)
         inputs = wire.revealed(given)
         if request.preview:
-            state = self._state(kind, given, inputs, kind.preview({}, {}, inputs))
-            return provider_pb2.CreateResponse(properties=state)
+            shown = _reported(context, lambda: kind.preview({}, {}, inputs))
+            return provider_pb2.CreateResponse(properties=self._state(kind, given, inputs, shown))
         made, outputs = self._attempt(context, kind, given, lambda: kind.create(self._run(request), inputs))
         return provider_pb2.CreateResponse(id=made, properties=self._state(kind, given, inputs, outputs))
 
@@ -146,7 +148,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         inputs, outputs = self._split(kind, request.olds)
         old = wire.revealed(wire.decode(request.old_inputs)) or inputs
         if request.preview:
-            fresh = kind.preview(old, outputs, new)
+            fresh = _reported(context, lambda: kind.preview(old, outputs, new))
         else:
             fresh = self._attempt(context, kind, given, lambda: kind.update(self._run(request), old, outputs, new))
         return provider_pb2.UpdateResponse(properties=self._state(kind, given, new, fresh))
@@ -214,13 +216,14 @@ def _reported(context: Any, action: Any) -> Any:
         return action()
     except PartialError:
         raise
-    except ProviderError as error:
-        context.abort(grpc.StatusCode.UNKNOWN, str(error))
+    except Exception as error:
+        context.abort(grpc.StatusCode.UNKNOWN, told(error))
         raise
 
 
-def _failures(problems: list[Problem]) -> list[Any]:
-    return [provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in problems]
+def _failures(problems: list[Problem], news: Values, olds: Values | None = None) -> list[Any]:
+    told = ((path, wire.discreet(text, path, news, olds)) for path, text in problems)
+    return [provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in told]
 
 
 def _difference(found: Difference, ignored: list[str]) -> Any:

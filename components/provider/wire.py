@@ -15,6 +15,7 @@ from .lifecycle.values import UNKNOWN, Path, Unknown
 _SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 _SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - marks secrets on Pulumi's wire
 _OUTPUT: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+_SHORTEST: Final = 6
 _UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 
@@ -106,6 +107,32 @@ def _hidden(value: Any, like: Any) -> Any:
     if isinstance(value, list) and isinstance(like, list) and _holds_secret(like):
         return Secret(value)  # places in a list may have changed, so all of it is hidden
     return value
+
+
+def discreet(text: str, path: Path, news: Any, olds: Any) -> str:
+    """Take secrets out of what a check says: the value it got where that is secret, and secret words anywhere."""
+    if _leads_to_secret(news, path):
+        text = text.partition(", got ")[0]
+    for word in sorted(_secret_words(news) | _secret_words(olds), key=len, reverse=True):
+        text = text.replace(word, "[secret]")
+    return text
+
+
+def _leads_to_secret(value: Any, path: Path) -> bool:
+    if isinstance(value, Secret) or not path:
+        return isinstance(value, Secret)
+    inner = dict(enumerate(value)) if isinstance(value, list) else value
+    return isinstance(inner, dict) and _leads_to_secret(inner.get(path[0]), path[1:])
+
+
+def _secret_words(value: Any, *, inside: bool = False) -> set[str]:
+    """Give the strings inside secrets; shorter ones hide nothing and occur in every sentence."""
+    if isinstance(value, Secret):
+        return _secret_words(value.value, inside=True)
+    if isinstance(value, dict | list):
+        each = value.values() if isinstance(value, dict) else value
+        return {word for item in each for word in _secret_words(item, inside=inside)}
+    return {value} if inside and isinstance(value, str) and len(value) >= _SHORTEST else set()
 
 
 def _holds_secret(value: Any) -> bool:

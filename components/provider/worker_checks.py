@@ -14,6 +14,7 @@ def problems(olds: Inputs, news: Inputs) -> Iterator[Problem]:
     """Say everything that is wrong; unknown inputs are left alone."""
     yield from _module_problems(news)
     yield from _binding_problems(news)
+    yield from _losses_by_moving(olds, news)
     if all(is_known(news.get(name)) for name in _CLASS_INPUTS):
         desired = script.desired(news)
         yield from ((tuple(path.split(".")), text) for path, text in classes.contradictions(desired))
@@ -57,13 +58,32 @@ def _losses(old: classes.Desired, new: classes.Desired) -> Iterator[Problem]:
     yield from ((tuple(path.split(".")), text) for path, text in classes.lost(old, new))
 
 
+def _losses_by_moving(olds: Inputs, news: Inputs) -> Iterator[Problem]:
+    before, after = olds.get("accountId"), news.get("accountId")
+    if before and is_known(before) and is_known(after) and before != after and olds.get("classes"):
+        text = (
+            f"another account means another script: {olds['scriptName']} would be deleted in the former account, and "
+            f"with it all objects of its classes ({', '.join(sorted(olds['classes']))}) and their data, which cannot "
+            "move. Keep the account, or remove this resource first to give them up"
+        )
+        yield ("accountId",), text
+
+
 def _losses_by_renaming(old: classes.Desired, new: classes.Desired) -> Iterator[Problem]:
+    taken = f"(transferredFrom with scriptName {old.script} in its class)"
+    remedy = f"let the new script take the objects over {taken}"
     saved = {wanted.transferred_from for wanted in new.classes.values()}
+    if classes.EXPORTS in (old.lifecycle, new.lifecycle):
+        # The giver has to be uploaded once more to let go; a replacement only deletes it.
+        saved = set()
+        remedy = (
+            f"do it in two runs, as exports need: first let a second WorkerScript {new.script} take the objects over "
+            f"{taken} while this one stays {old.script} and names them in transferredClasses, then remove this one"
+        )
     for name in sorted(old.classes):
         if classes.Source(old.script, name) not in saved:
             text = (
                 f"another name means another script: {old.script} would be deleted, and with it all objects of class "
-                f"{name} and their data. Keep the name, or let the new script take the objects over (transferredFrom "
-                f"with scriptName {old.script} in its class), or remove this resource first to give them up"
+                f"{name} and their data. Keep the name, or {remedy}, or remove this resource first to give them up"
             )
             yield ("scriptName",), text

@@ -1,7 +1,8 @@
 """WorkerScript: a Worker with its modules, bindings, Durable Object classes and containers, uploaded in one request.
 
 Every upload is planned from what is live at that moment, and planned anew when its outcome is unknown. A script made
-by somebody else is taken over only when asked; our own are known by a tag derived from the resource's URN.
+by somebody else is taken over only when asked; our own are known by a tag derived from the resource's URN and
+from what was uploaded.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from typing import Any, Final
 from ..platform.modules import content_type
 from . import module_files
 from .api import Client, deadline
-from .errors import PartialError, ProviderError, Refusal
+from .errors import PartialError, ProviderError, Refusal, told
 from .lifecycle import bindings, classes, modules, script
 from .lifecycle.values import UNKNOWN, Path
 from .prepare import prepare_images
@@ -90,15 +91,15 @@ class WorkerScript(Resource):
         try:
             uploaded = run.client.persist(lambda: self._upload(run, inputs, contents, sent, ours=False))
             outputs = _uploaded(uploaded)
-        except ProviderError as error:
+        except Exception as error:
             # A single upload that was refused has made nothing; after any other end the script may be there.
             if not sent or (len(sent) == 1 and isinstance(error, Refusal)):
                 raise
-            raise PartialError(resource_id, {}, str(error)) from None
+            raise PartialError(resource_id, {}, told(error)) from None
         try:
             return resource_id, self._finish(run, inputs, outputs, _TRIGGERS)
-        except ProviderError as error:
-            raise PartialError(resource_id, outputs, str(error)) from None
+        except Exception as error:  # noqa: BLE001 - whatever it is, the script exists
+            raise PartialError(resource_id, outputs, told(error)) from None
 
     def update(self, run: Run, old: Inputs, state: Inputs, new: Values) -> Values:
         """Upload what differs; a run that was cut short before is brought to its end."""
@@ -115,7 +116,7 @@ class WorkerScript(Resource):
         for name in gone:
             _delete_quietly(run.client, f"{script_path(new)}/secrets/{name}")
         if gone:
-            outputs["versionId"] = ScriptReader(run.client, new).live_version()
+            outputs["versionId"] = ScriptReader(run.client, new).live_version() or outputs["versionId"]
         return self._finish(run, new, outputs, [name for name in _TRIGGERS if whole or name in changed])
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
@@ -124,7 +125,7 @@ class WorkerScript(Resource):
         if not name or "/" in name:
             raise ProviderError(f"{resource_id!r} is not an id of a WorkerScript; write <account id>/<script name>")
         known = {**known, "accountId": account, "scriptName": name}
-        return ScriptReader(run.client, known).read(state, mark(run.urn))
+        return ScriptReader(run.client, known).read(state)
 
     def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:
         """Delete the script with the objects of its classes."""
@@ -142,7 +143,8 @@ class WorkerScript(Resource):
         """Look at what is live, plan, upload: one try. Adds to `sent` whether the upload makes a new script."""
         reader = ScriptReader(run.client, inputs)
         live = reader.service()
-        if live is not None and not ours and mark(run.urn) not in live.get("tags", ()) and not inputs.get("adopt"):
+        own = mark(run.urn, inputs)
+        if live is not None and not ours and own not in live.get("tags", ()) and not inputs.get("adopt"):
             raise ProviderError(
                 f"script {inputs['scriptName']} already exists in the account and was not made by this resource. Set "
                 f"adopt to true to take it over, or import it: pulumi import {self.token} <name> {script_id(inputs)}"
@@ -154,7 +156,7 @@ class WorkerScript(Resource):
             steps = classes.plan(reader.live_classes(namespaces, (live or {}).get("migration_tag")), desired)
         except classes.RefusedError as error:
             raise ProviderError(str(error)) from None
-        body = json.dumps(script.metadata(inputs, steps, mark(run.urn)))
+        body = json.dumps(script.metadata(inputs, steps, own))
         files = [("metadata", (None, body.encode(), "application/json")), *modules.parts(inputs["modules"], contents)]
         run.status(f"uploading {sum(map(len, contents.values())):,} bytes")
         sent.append(live is None)
@@ -175,9 +177,16 @@ class WorkerScript(Resource):
         return {name: value for name, value in shown.items() if value is not None}
 
 
-def mark(urn: str) -> str:
-    """Give the tag by which a script is known as this resource's own."""
-    return f"pulumi:{hashlib.sha256(urn.encode()).hexdigest()[:16]}"
+def mark(urn: str, inputs: Inputs) -> str:
+    """Give the tag by which a creation that died is known as this resource's own.
+
+    Stacks of other organisations may have the same URN, so it counts only together with what was uploaded.
+    """
+    return f"{script.MARK}{_short(urn)}:{_short(json.dumps(script.public(inputs), sort_keys=True))}"
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def script_id(inputs: Inputs) -> str:

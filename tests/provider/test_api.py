@@ -5,13 +5,16 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import grpc
+import httpx
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
+from components.provider.api import AT_ONCE as SLOTS
 from components.provider.api import Client, Pace
 from components.provider.errors import Refusal, StoppedError, TransientError
 from tests.provider.driver import Plugin, Stack, urn
@@ -142,6 +145,10 @@ def test_a_lasting_failure_inside_a_longer_action_is_not_multiplied(server: Scri
                 "permission `Workers Scripts Read`; `wrangler login` tokens often lack Containers"
             ),
         ),
+        (400, {"errors": ["plain"]}, "GET /x: Cloudflare refused (400): "),
+        (400, {"errors": {"code": 7}}, "GET /x: Cloudflare refused (400): "),
+        (400, {"errors": [{"code": "x", "message": "m", "meta": []}]}, "GET /x: Cloudflare refused (400): m"),
+        (400, ["no"], "GET /x: Cloudflare refused (400): "),
         (400, b"<html>", "GET /x: Cloudflare refused (400): an answer that is not JSON (6 bytes)"),
         (400, envelope(f"bad token {TOKEN}", 1), "GET /x: Cloudflare refused (400, code 1): bad token [token]"),
     ],
@@ -151,6 +158,15 @@ def test_refusals_in_words(status: int, body: Any, text: str, server: Script):
     with pytest.raises(Refusal) as caught:
         client(server).get("/x")
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(("body", "kind"), [(b"{", "application/json"), (b"<html>", "text/html"), (b"", "text/plain")])
+def test_an_answer_that_is_not_json_is_a_failure_for_a_moment(body: bytes, kind: str, server: Script):
+    server.answers = [(200, body, {"content-type": kind}), OK]
+    assert client(server, 0.001).get("/x") == {"x": 1}
+    server.answers = [(200, body, {"content-type": kind})]
+    with pytest.raises(TransientError, match=rf"\(200 an answer that is not JSON \({len(body)} bytes\)\)"):
+        client(server).get("/x")
 
 
 def test_after_a_cancellation_nothing_is_asked_any_more(server: Script):
@@ -164,6 +180,26 @@ def test_after_a_cancellation_nothing_is_asked_any_more(server: Script):
     with pytest.raises(StoppedError):
         api.get("/x")
     assert len(server.asked) == 1
+
+
+def test_requests_that_wait_for_their_turn_do_not_go_out_after_a_cancellation(monkeypatch: pytest.MonkeyPatch):
+    api, busy, go_on, sent = Client(TOKEN), threading.Event(), threading.Event(), []
+
+    def exchange(*request: Any) -> Any:
+        sent.append(request)
+        if len(sent) == SLOTS:
+            busy.set()
+        go_on.wait(10)
+        return httpx.Response(200, json={})
+
+    monkeypatch.setattr(api, "_exchange", exchange)
+    with ThreadPoolExecutor(SLOTS + 8) as threads:
+        requests = [threads.submit(api.once, "GET", "/x") for _ in range(SLOTS + 8)]
+        assert busy.wait(10)
+        api.stop()
+        go_on.set()
+    assert len(sent) == SLOTS
+    assert sum(isinstance(each.exception(), StoppedError) for each in requests) == 8
 
 
 def test_a_preview_needs_no_permission_at_all(cloud: Cloud, worker: Worker, address: str):

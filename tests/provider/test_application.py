@@ -125,6 +125,16 @@ def test_an_application_of_others_is_not_taken_over_silently(stack: Stack, cloud
     assert stack.refresh() == []
 
 
+def test_tiers_that_are_left_out_again_are_taken_away(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(), worker.application(constraints={"tiers": [1], "regions": ["WEUR"]}))
+    found = f"/containers/applications/{stack.outputs(APPLICATION, 'small-app')['applicationId']}"
+    program = worker.script(), worker.application(constraints={"regions": ["WEUR"]})
+    assert stack.up(*program) == ["same", "update"]
+    assert cloud.api("GET", found)["constraints"] == {"tiers": [1, 2], "regions": ["WEUR"]}
+    assert stack.refresh() == []
+    assert stack.up(*program) == ["same", "same"]
+
+
 def test_adoption_rolls_out_another_image(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script())
     cloud.api("POST", "/containers/applications", json=body(worker))

@@ -177,3 +177,19 @@ def test_secrets_stay_secret_in_what_is_kept(stack: Stack, worker: Worker):
         assert kept["environment"] == {"MODE": "fast", "TOKEN": hidden}
     assert stack.refresh() == []
     assert wire.decode(stack.state[APPLICATION, "small-app"].properties)["environment"]["TOKEN"] == hidden
+
+
+def test_checks_do_not_tell_secrets(stack: Stack, worker: Worker):
+    token = "it's-a-token-in-the-wrong-place"
+    key = {"name": "me", "publicKey": Secret(token)}
+    wrong = worker.application(accountId=Secret(token), authorizedKeys=[key], maxInstances=Secret(-4711))
+    assert failures(stack, wrong) == {
+        "accountId": "expected an account id of 32 hexadecimal digits",
+        "authorizedKeys[0].publicKey": "expected a public key of type ssh-ed25519",
+        "maxInstances": "expected a whole number of at least 0",
+    }
+    script = worker.script(mainModule=Secret("hidden-main.js"))
+    assert failures(stack, script) == {"mainModule": "[secret] is not one of the modules (index.js)"}
+    stack.up(worker.script(scriptName=Secret("hidden-name")))
+    with pytest.raises(CheckFailedError, match=r"another script: \[secret\] would be deleted"):
+        stack.up(worker.script(scriptName="other-name"))

@@ -5,7 +5,7 @@ from typing import Any
 import grpc
 import pytest
 
-from tests.provider.driver import SCRIPT, CheckFailedError, Stack
+from tests.provider.driver import SCRIPT, CheckFailedError, Plugin, Stack
 from tests.provider.world import Cloud, Worker
 
 ALL = ("Sandbox", "Helper", "Box")
@@ -129,6 +129,19 @@ def test_a_script_of_others_is_not_taken_over_silently(stack: Stack, cloud: Clou
     assert stack.state == {}
 
 
+def test_a_script_is_our_own_only_as_this_program_uploads_it(
+    stack: Stack, cloud: Cloud, worker: Worker, plugin: Plugin
+):
+    ours = script(worker, Sandbox={"container": {}})
+    stack.up(ours)
+    before = cloud.picture()
+    assert Stack(plugin).up(ours) == ["create"]  # as after a creation that died
+    assert cloud.picture() == before
+    with pytest.raises(grpc.RpcError, match="was not made by this resource"):  # the same URN in another organisation
+        Stack(plugin).up(script(worker, Sandbox={"container": {}}, extra={"compatibilityFlags": []}))
+    assert cloud.picture() == before
+
+
 def test_a_class_that_another_tool_created_is_adopted_with_its_objects(stack: Stack, cloud: Cloud, worker: Worker):
     wrangler_made(worker, "v1", "Sandbox")
     stack.up(script(worker, Sandbox={"container": {}}, extra={"adopt": True}))
@@ -210,4 +223,51 @@ def test_another_name_for_a_script_is_refused_unless_the_objects_move(stack: Sta
     assert stack.up(moved) == ["replace"]
     assert ids(stack) == {"Sandbox": before}
     assert cloud.picture()["classes"] == ["large/Sandbox"]
+    assert cloud.losses() == []
+
+
+def test_another_name_that_is_taken_loses_nothing(stack: Stack, cloud: Cloud, worker: Worker):
+    wrangler_made(Worker(worker.folder, cloud, "large"), "v1", "Sandbox")
+    stack.up(script(worker, Sandbox={}))
+    before = cloud.picture()
+    moved = {"Sandbox": {"transferredFrom": {"scriptName": "small"}}}
+    with pytest.raises(grpc.RpcError, match="class Sandbox cannot take over class Sandbox of small: both hold"):
+        stack.up(script(worker, **moved, extra={"scriptName": "large", "adopt": True}))
+    assert cloud.picture() == before
+    assert cloud.losses() == []
+
+
+def test_another_account_for_a_script_is_refused(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(script(worker, Sandbox={}, Helper={}))
+    cloud.clear()
+    with pytest.raises(CheckFailedError) as caught:
+        stack.up(script(worker, Sandbox={}, Helper={}, extra={"accountId": "f" * 32}))
+    text = (
+        "another account means another script: small would be deleted in the former account, and with it all objects "
+        "of its classes (Helper, Sandbox) and their data, which cannot move. Keep the account, or remove this resource "
+        "first to give them up"
+    )
+    assert caught.value.failures == [("accountId", text)]
+    assert cloud.calls() == []
+
+
+@pytest.mark.parametrize(("before", "after"), [("exports", "exports"), ("migrations", "exports")])
+def test_with_exports_another_name_takes_two_runs(before: str, after: str, stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(script(worker, Sandbox={}, extra={"lifecycle": before}))
+    wanted = {"Sandbox": {"transferredFrom": {"scriptName": "small"}}}
+    with pytest.raises(CheckFailedError) as caught:
+        stack.up(script(worker, **wanted, extra={"scriptName": "large", "lifecycle": after}))
+    assert caught.value.failures[0][1] == (
+        "another name means another script: small would be deleted, and with it all objects of class Sandbox and "
+        "their data. Keep the name, or do it in two runs, as exports need: first let a second WorkerScript large take "
+        "the objects over (transferredFrom with scriptName small in its class) while this one stays small and names "
+        "them in transferredClasses, then remove this one, or remove this resource first to give them up"
+    )
+    namespace = ids(stack)["Sandbox"]
+    taker = script(Worker(worker.folder, cloud, "large"), **wanted, extra={"lifecycle": "exports"})
+    worker.write("without")
+    stack.up(taker, script(worker, extra={"lifecycle": "exports", "transferredClasses": {"Sandbox": "large"}}))
+    stack.up(taker)
+    stack.refresh()
+    assert ids(stack, "large") == {"Sandbox": namespace}
     assert cloud.losses() == []

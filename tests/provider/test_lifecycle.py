@@ -1,6 +1,9 @@
 """A Worker and its application from creation to deletion, through the plugin's gRPC."""
 
-from tests.provider.driver import Stack
+import grpc
+import pytest
+
+from tests.provider.driver import SCRIPT, Stack
 from tests.provider.world import Cloud, Worker
 
 
@@ -24,3 +27,35 @@ def test_up_again_refresh_change_and_destroy(stack: Stack, cloud: Cloud, worker:
     assert stack.refresh() == []
     stack.destroy()
     assert cloud.is_empty()
+
+
+@pytest.mark.parametrize("operation", ["workers.upload_script", "durable_objects.list_namespaces"])
+def test_a_script_is_kept_in_state_when_an_answer_after_its_upload_makes_no_sense(
+    operation: str, stack: Stack, cloud: Cloud, worker: Worker
+):
+    cloud.fault(operation=operation, after=True, status=200, body={"result": [7]})
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script())
+    assert caught.value.details().startswith("the plugin met something unexpected (")
+    assert stack.state[SCRIPT, "small"].incomplete
+    assert stack.up(worker.script()) == ["update"]
+    assert stack.refresh() == []
+    stack.destroy()
+    assert cloud.is_empty()
+
+
+def test_a_script_without_a_deployment_is_read_and_mended(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script())
+    cloud.fault(path="*/deployments", status=200, body={"result": {"deployments": []}})
+    assert "small.properties.versionId" in stack.refresh()
+    assert stack.up(worker.script()) == ["update"]
+    assert stack.refresh() == []
+
+
+def test_a_fault_of_the_plugin_is_told_in_one_line(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script())
+    cloud.fault(operation="workers_services.get_service", status=200, body={"result": "secret-looking text"})
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.refresh()
+    assert caught.value.details().startswith("the plugin met something unexpected (TypeError in script_reader.py:")
+    assert "secret" not in caught.value.details()

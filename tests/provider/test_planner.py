@@ -1,6 +1,5 @@
 """The planner of Durable Object classes, by properties: nothing is lost unasked, and a plan is done once."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -128,7 +127,7 @@ def test_a_plan_that_was_carried_out_is_not_carried_out_again(situation: tuple[L
     live, desired = situation
     _, after, steps = run(live, desired)
     tag = steps.migrations["new_tag"] if steps.migrations else live.tag
-    again = plan(replace(live, classes=dict.fromkeys(after, "sqlite"), tag=tag), desired)
+    again = plan(Live(dict.fromkeys(after, "sqlite"), tag), desired)  # what was elsewhere has moved here
     assert again.migrations is None
     assert all("state" not in entry for entry in (again.exports or {}).values())
 
@@ -187,6 +186,15 @@ REFUSALS: list[tuple[str, Live, dict[str, Any], str]] = [
         Live(),
         {"classes": {"A": Wanted(transferred_from=Source("other", "Z"))}},
         "script other has no class Z to take over; correct it, or leave it out to begin with an empty class",
+    ),
+    (
+        "both the taker and the giver hold objects",
+        Live({"A": "sqlite"}, elsewhere=frozenset({Source("other", "A")})),
+        {"classes": {"A": Wanted(transferred_from=Source("other", "A"))}},
+        (
+            "class A cannot take over class A of other: both hold Durable Objects. Take them over in a class of "
+            "another name, or leave transferredFrom out to keep the objects here"
+        ),
     ),
     (
         "a name left and taken with exports",

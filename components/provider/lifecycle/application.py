@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ...platform.containers import DEFAULT_INSTANCE_TYPE, INSTANCE_TYPES, MANAGED, SSH_DEFAULT, Size, instance_type_of
+from ...platform.containers import (
+    DEFAULT_INSTANCE_TYPE,
+    INSTANCE_TYPES,
+    MANAGED,
+    SSH_DEFAULT,
+    TIERS_DEFAULT,
+    Size,
+    instance_type_of,
+)
 from .values import Path, differences
 
 Inputs = Mapping[str, Any]
@@ -124,6 +132,9 @@ def change(live: Mapping[str, Any], wanted: Inputs) -> Change:
     """Give the calls from a live application, as the API shows it, to the wanted one."""
     found = from_api(live, wanted)
     patch = _changed(_hot(found), _hot(wanted))
+    if "constraints" in patch and (live.get("constraints") or {}).get("tiers"):
+        # Tiers are taken away by saying which ones are meant when there are none.
+        patch["constraints"] = {"tiers": list(TIERS_DEFAULT), **patch["constraints"]}
     if is_managed(wanted):
         return Change(patch)
     before, after = target_of(found), target_of(wanted)
@@ -202,10 +213,10 @@ def _scheduled(live: Mapping[str, Any], configuration: Mapping[str, Any], known:
         shown["image"] = configuration["image"]
     constraints = {name: value for name, value in (live.get("constraints") or {}).items() if value}
     wanted = known.get("constraints") or {}
-    # The scheduler fills in tiers when none were sent.
-    shown_constraints = {name: value for name, value in constraints.items() if name != "tiers" or "tiers" in wanted}
-    if shown_constraints:
-        shown["constraints"] = shown_constraints
+    if "tiers" not in wanted and constraints.get("tiers") == TIERS_DEFAULT:
+        del constraints["tiers"]  # the scheduler fills them in when none were sent
+    if constraints:
+        shown["constraints"] = constraints
     affinities = live.get("affinities") or {}
     names = {"colocation": "colocation", "hardware_generation": "hardwareGeneration"}
     if affinities:

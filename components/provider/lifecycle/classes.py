@@ -173,6 +173,12 @@ def _class_problems(
     if here is None and source is not None and source not in live.elsewhere:
         text = f"script {source.script} has no class {source.class_name} to take over"
         yield f"classes.{name}.transferredFrom", f"{text}; correct it, or leave it out to begin with an empty class"
+    if here is not None and source is not None and source in live.elsewhere:
+        text = (
+            f"class {name} cannot take over class {source.class_name} of {source.script}: both hold Durable Objects. "
+            "Take them over in a class of another name, or leave transferredFrom out to keep the objects here"
+        )
+        yield f"classes.{name}.transferredFrom", text
     if source is not None and desired.lifecycle == EXPORTS and source.class_name != name:
         text = f"with exports a class keeps its name when it moves; take {source.class_name} over, then rename it"
         yield f"classes.{name}.transferredFrom.className", text

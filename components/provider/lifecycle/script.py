@@ -11,6 +11,8 @@ from .values import Path, differences
 
 Inputs = Mapping[str, Any]
 
+MARK: Final = "pulumi:"
+"""How the tag begins by which a script is known as our own."""
 IDENTITY: Final = ("accountId", "scriptName")
 _RECORDS: Final = ("observability", "placement", "limits")
 _UNORDERED: Final = ("compatibilityFlags", "tags", "keepBindings", "deletedClasses")
@@ -50,6 +52,20 @@ def compared(inputs: Inputs) -> dict[str, Any]:
             for name, each in shown["classes"].items()
         }
     return {name: value for name, value in shown.items() if value not in ({}, [])}
+
+
+def public(inputs: Inputs) -> dict[str, Any]:
+    """Give what makes a difference without the values of secret bindings: a hash of them could be guessed."""
+    shown = compared(inputs)
+    hidden = set(bindings.hidden_paths(shown.get("bindings")))
+    bound = shown.get("bindings") or {}
+    return {
+        **shown,
+        "bindings": {
+            name: {field: value for field, value in each.items() if (name, field) not in hidden}
+            for name, each in bound.items()
+        },
+    }
 
 
 def differing(old: Inputs, new: Inputs) -> Iterator[tuple[Path, str]]:
@@ -139,7 +155,7 @@ class Found:
     """Whether the classes come from `exports`."""
 
 
-def from_api(found: Found, known: Inputs, mark: str) -> dict[str, Any]:
+def from_api(found: Found, known: Inputs) -> dict[str, Any]:
     """Give the inputs a program would have to write for a live script.
 
     What the API does not tell comes from the known inputs: names, secret values, and how to get there.
@@ -155,7 +171,7 @@ def from_api(found: Found, known: Inputs, mark: str) -> dict[str, Any]:
         "compatibilityFlags": sorted(settings.get("compatibility_flags") or ()),
         "bindings": bindings.from_api(settings.get("bindings") or (), known.get("bindings") or {}, kept),
         "classes": _classes(found, known.get("classes") or {}),
-        "tags": sorted(tag for tag in settings.get("tags") or () if tag != mark and not tag.startswith("pulumi:")),
+        "tags": sorted(tag for tag in settings.get("tags") or () if not tag.startswith(MARK)),
         "tailConsumers": [{"service": each["service"]} for each in settings.get("tail_consumers") or ()],
         "logpush": bool(settings.get("logpush", False)),
         "lifecycle": EXPORTS if found.declared else MIGRATIONS,
