@@ -125,6 +125,50 @@ def test_an_application_of_others_is_not_taken_over_silently(stack: Stack, cloud
     assert stack.refresh() == []
 
 
+def test_a_creation_without_answer_does_not_make_an_application_of_others_ours(
+    stack: Stack, cloud: Cloud, worker: Worker
+):
+    stack.up(worker.script())
+    made = cloud.api("POST", "/containers/applications", json=body(worker, max_instances=9))
+    cloud.fault(operation="containers.create_application", status=503, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(), worker.application())
+    cloud.clear_faults()
+    assert (APPLICATION, "small-app") in stack.state
+    with pytest.raises(grpc.RpcError, match=r"which differs in maxInstances\. Set adopt to true"):
+        stack.up(worker.script(), worker.application())
+    stack.up(worker.script())
+    assert [each["id"] for each in cloud.api("GET", "/containers/applications")] == [made["id"]]
+    assert cloud.picture()["applications"]["small/Sandbox"][3] == 9
+
+
+@pytest.mark.parametrize("image", [0, 1])
+def test_an_application_made_without_answer_is_ours_whatever_is_wanted_next(
+    image: int, stack: Stack, cloud: Cloud, worker: Worker
+):
+    stack.up(worker.script())
+    cloud.fault(operation="containers.create_application", drop=True, after=True, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(), worker.application())
+    cloud.clear_faults()
+    stack.up(worker.script(), worker.application(image=cloud.images[image]))
+    assert cloud.picture()["applications"]["small/Sandbox"][1] == cloud.images[image]
+    assert stack.refresh() == []
+
+
+def test_a_creation_that_was_cancelled_before_its_first_request_leaves_nothing_in_the_state(
+    stack: Stack, worker: Worker
+):
+    stack.up(worker.script())
+    stack.plugin.stub.Cancel(Empty())
+    try:
+        with pytest.raises(grpc.RpcError, match="cancelled"):
+            stack.up(worker.script(), worker.application())
+    finally:
+        stack.plugin.configured()
+    assert (APPLICATION, "small-app") not in stack.state
+
+
 def test_adoption_rolls_out_another_image(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script())
     cloud.api("POST", "/containers/applications", json=body(worker))
