@@ -121,24 +121,28 @@ class ContainerApplication(Resource):
         writes.outputs = outputs_of(live)
         if not differing and not ours:
             run.warn(f"took over application {live['name']}: it is just what the program describes")
-        settled = self._settle(run, inputs, {}, live["id"])
+        settled = self._settle(run, writes, inputs, {}, live["id"])
         return outputs_of(live) if settled is None else settled
 
     def update(self, run: Run, old: Inputs, state: Inputs, new: Values) -> Values:
         """Change what differs from what is live; what was lost, or may never have been made, is made anew."""
         live_id = state.get("applicationId")
-        settled = self._settle(run, new, old, str(live_id)) if live_id else None
-        if settled is not None:
-            return settled
-        writes = Writes(run.client)
+        writes = Writes(run.client, dict(state))
         with writes.kept(application_id(new)):
+            settled = self._settle(run, writes, new, old, str(live_id)) if live_id else None
+            if settled is not None:
+                return settled
+            writes.outputs = {}
             return self._create(run, writes, new, {} if live_id else old)
 
-    def _settle(self, run: Run, new: Values, old: Inputs, live_id: str) -> Values | None:
+    def _settle(self, run: Run, writes: Writes, new: Values, old: Inputs, live_id: str) -> Values | None:
         """Bring an application of ours to what is wanted; None when it is gone."""
+        before = str(old.get("workerVersionId", ""))
         if not application.is_managed(new):
-            keep_worker(run, new)
-        runner = RolloutRunner(run, new, old)
+            served = keep_worker(run, new)
+            # After a failed change the state names the new version already; the old one served until now.
+            before = served if before == new.get("workerVersionId") else before
+        runner = RolloutRunner(run, writes, new, before)
         live = run.client.persist(lambda: runner.begin(live_id))
         return None if live is None else outputs_of(runner.finish(live))
 

@@ -10,8 +10,9 @@ from .api import deadline
 from .application_reader import ApplicationReader, Live, applications
 from .errors import ProviderError, Refusal
 from .lifecycle import application, rollout
-from .resource import Inputs, Run, Values
+from .resource import Run, Values
 from .worker_pair import take_worker_back
+from .writes import Writes
 
 _ROLLOUT_SECONDS: Final = 900.0
 
@@ -19,8 +20,10 @@ _ROLLOUT_SECONDS: Final = 900.0
 class RolloutRunner:
     """One change of one application."""
 
-    def __init__(self, run: Run, wanted: Values, before: Inputs) -> None:
+    def __init__(self, run: Run, writes: Writes, wanted: Values, before: str) -> None:
+        """Take what is wanted, and the version of the Worker that belongs to the image before."""
         self._run = run
+        self._writes = writes
         self._wanted = wanted
         self._before = before
         self._reader = ApplicationReader(run.client, wanted)
@@ -37,14 +40,14 @@ class RolloutRunner:
         path = f"{self._path}/{live_id}"
         if planned.patch:
             self._run.status("changing settings")
-            live = self._run.client.once("PATCH", path, body=planned.patch).result
+            live = self._writes.once("PATCH", path, body=planned.patch).result
         if application.is_managed(self._wanted):
             return live
         target = self._target(live, planned.target)
         if target:
             settings = self._wanted.get("rollout") or {}
             body = rollout.request(target, settings, self._wanted["maxInstances"])
-            self._rollout = self._run.client.once("POST", f"{path}/rollouts", body=body).result
+            self._rollout = self._writes.once("POST", f"{path}/rollouts", body=body).result
         return live
 
     def _target(self, live: Live, planned: Values) -> Values:
@@ -98,7 +101,7 @@ class RolloutRunner:
 
     def _revert(self, path: str) -> None:
         try:
-            self._run.client.call("POST", path, body={"action": "revert"})
+            self._writes.call("POST", path, body={"action": "revert"})
         except Refusal as refusal:
             if refusal.status >= 500 or refusal.status in (401, 403):
                 raise  # anything else means that it is over or being reverted already

@@ -108,15 +108,28 @@ class WorkerScript(Resource):
         if whole or changed - set(_TRIGGERS):
             contents = self._prepared(run, new, old)
             sent: list[bool] = []
-            outputs = _uploaded(run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True)))
+            try:
+                outputs = _uploaded(run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True)))
+            except ProviderError as error:
+                if not sent or (len(sent) == 1 and isinstance(error, Refusal)):
+                    raise
+                raise PartialError(script_id(new), {}, str(error)) from None
             whole = whole or any(sent)  # somebody had deleted it
-        kept = new.get("keepBindings", ())
-        gone = bindings.removed_secrets(old.get("bindings") or {}, new.get("bindings") or {}, kept)
-        for name in gone:
-            _delete_quietly(run.client, f"{script_path(new)}/secrets/{name}")
-        if gone:
-            outputs["versionId"] = ScriptReader(run.client, new).live_version()
-        return self._finish(run, new, outputs, [name for name in _TRIGGERS if whole or name in changed])
+        try:
+            had = dict(old.get("bindings") or {})
+            if whole:  # a run that was cut short may have left secrets of which the state knows nothing any more
+                live = run.client.get(f"{script_path(new)}/settings")["bindings"]
+                had |= {each["name"]: each for each in live}
+            gone = bindings.removed_secrets(had, new.get("bindings") or {}, new.get("keepBindings", ()))
+            for name in gone:
+                _delete_quietly(run.client, f"{script_path(new)}/secrets/{name}")
+            if gone:
+                outputs["versionId"] = ScriptReader(run.client, new).live_version()
+            return self._finish(run, new, outputs, [name for name in _TRIGGERS if whole or name in changed])
+        except ProviderError as error:
+            # Without the version's id the next run does all of it, whatever the program says then.
+            kept = {name: value for name, value in outputs.items() if name != "versionId"}
+            raise PartialError(script_id(new), kept, str(error)) from None
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
         """Read the script back as inputs."""

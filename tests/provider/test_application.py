@@ -234,6 +234,61 @@ def test_a_rollout_past_its_deadline_is_gone_on_with(stack: Stack, cloud: Cloud,
     assert stack.refresh() == []
 
 
+def test_an_application_goes_back_after_an_update_that_failed(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(), worker.application())
+    before = cloud.picture()
+    cloud.control("PUT", "/containers/pace", json={"step": 0.3})
+    stack.timeout = 0.1
+    with pytest.raises(grpc.RpcError, match="is not complete yet"):
+        stack.up(worker.script(), worker.application(image=cloud.images[1], maxInstances=4))
+    stack.timeout = 20
+    cloud.control("PUT", "/containers/pace", json={"step": 0})
+    assert stack.up(worker.script(), worker.application()) == ["same", "update"]
+    assert cloud.picture() == before
+    assert stack.refresh() == []
+
+
+def test_an_update_that_was_refused_leaves_the_state_alone(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(), worker.application())
+    cloud.fault(operation="containers.edit_application", status=400)
+    with pytest.raises(grpc.RpcError, match="Cloudflare refused"):
+        stack.up(worker.script(), worker.application(maxInstances=4))
+    assert stack.up(worker.script(), worker.application()) == ["same", "same"]
+
+
+KEY = {"KEY": {"type": "secret_text", "text": "hush"}}
+
+
+@pytest.mark.parametrize("operation", ["workers_triggers.set_subdomain", "workers.upload_script"])
+def test_a_script_goes_back_after_an_update_that_failed(operation: str, stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script())
+    before = cloud.picture()
+    worker.write("new")
+    cloud.fault(operation=operation, status=503, after=True, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(workersDev=True, bindings=KEY))
+    cloud.clear_faults()
+    worker.write()
+    assert stack.up(worker.script()) == ["update"]
+    assert cloud.picture() == before
+    assert stack.refresh() == []
+
+
+def test_what_an_update_left_undone_is_done_with_the_next_change(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(bindings=KEY))
+    worker.write("new")
+    cloud.fault(operation="workers_secrets.delete_secret", status=503, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(bindings=None, workersDev=True))
+    cloud.clear_faults()
+    worker.write("newer")
+    assert stack.up(worker.script(bindings=None, workersDev=True)) == ["update"]
+    _, _, bound, subdomain = cloud.picture()["scripts"]["small"]
+    assert bound == []
+    assert subdomain["enabled"]
+    assert stack.refresh() == []
+
+
 def pair(worker: Worker, stack: Stack, **changes: Any) -> Any:
     version = stack.outputs(SCRIPT, "small")["versionId"]
     return worker.application(rollout={"onFailure": "revert"}, workerVersionId=version, **changes)
@@ -276,6 +331,10 @@ def test_worker_and_image_go_back_and_then_forward_together(then: str, stack: St
     assert f"the application, with version {good} of the Worker, is back at what ran before" in caught.value.details()
     assert live_version(cloud) == good
     assert cloud.picture()["applications"]["small/Sandbox"][1] == cloud.images[0]
+    failing(cloud, stack, then)
+    with pytest.raises(grpc.RpcError, match=f"with version {good} of the Worker, is back at what ran before"):
+        stack.up(worker.script(), pair(worker, stack, image=cloud.images[1]))
+    assert live_version(cloud) == good
     stack.timeout = 20
     stack.up(worker.script(), pair(worker, stack, image=cloud.images[1]))
     assert live_version(cloud) == stack.outputs(SCRIPT, "small")["versionId"]
