@@ -22,6 +22,7 @@ from .shapes import Problem
 from .worker_pair import keep_worker
 from .writes import Writes
 
+_CREATE_SECONDS: Final = 300.0
 _DELETE_SECONDS: Final = 300.0
 _NOT_YET: Final = ("DURABLE_OBJECT_NOT_CONTAINER_ENABLED", "DURABLE_OBJECT_NOT_FOUND")
 _TAKEN: Final = "DURABLE_OBJECT_ALREADY_HAS_APPLICATION"
@@ -73,7 +74,9 @@ class ContainerApplication(Resource):
             return application_id(inputs), self._create(run, writes, inputs, {})
 
     def _create(self, run: Run, writes: Writes, inputs: Values, tried: Inputs) -> Values:
-        until = time.monotonic() + run.client.pace.enabling
+        until = deadline(run.timeout, _CREATE_SECONDS)
+        enabled = min(until, time.monotonic() + run.client.pace.enabling)
+        place = f"class {inputs['className']} of {inputs['scriptName']}"
         body = application.create_body(inputs)
         while True:
             try:
@@ -83,9 +86,15 @@ class ContainerApplication(Resource):
                     taken = self._take_over(run, writes, inputs, tried, str(refusal.details.get("id", "")))
                     if taken is not None:
                         return taken
-                elif refusal.reason not in _NOT_YET or time.monotonic() > until:
+                    if time.monotonic() > until:
+                        raise ProviderError(
+                            f"the application that {place} had is still being deleted; run it again later"
+                        ) from None
+                    run.status(f"waiting until the application that {place} had is gone")
+                elif refusal.reason not in _NOT_YET or time.monotonic() > enabled:
                     raise
-                run.status(f"waiting until class {inputs['className']} of {inputs['scriptName']} can have containers")
+                else:
+                    run.status(f"waiting until {place} can have containers")
                 run.client.pause(run.client.pace.poll)
             else:
                 found = answer.status == 200  # a managed application that was there before

@@ -195,6 +195,28 @@ def test_an_application_on_its_way_out_is_waited_for_and_made_anew(stack: Stack,
     assert len(cloud.picture()["applications"]) == 1
 
 
+@pytest.mark.timeout(30)
+def test_a_creation_waits_for_a_deletion_until_its_deadline(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script())
+    made = cloud.api("POST", "/containers/applications", json=body(worker))
+    cloud.control("PUT", "/containers/pace", json={"deletion": 60})
+    cloud.api("DELETE", f"/containers/applications/{made['id']}")
+    stack.timeout = 0.1
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), worker.application())
+    assert caught.value.details() == (
+        "the application that class Sandbox of small had is still being deleted; run it again later"
+    )
+    assert (APPLICATION, "small-app") not in stack.state
+
+
+def test_the_deadline_of_a_creation_holds_for_a_class_without_containers(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.timeout = 0.001
+    with pytest.raises(grpc.RpcError, match="DURABLE_OBJECT_NOT_FOUND"):
+        stack.up(worker.application())
+    assert len(cloud.calls()) <= 2
+
+
 def test_deletion_waits_until_the_application_is_gone(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script(), worker.application())
     cloud.control("PUT", "/containers/pace", json={"deletion": 0.2})
