@@ -81,25 +81,25 @@ class ContainerApplication(Resource):
         while True:
             try:
                 answer = writes.call("POST", applications(inputs), body=body)
+                if answer.status != 200:
+                    return outputs_of(answer.result)
+                there = str(answer.result["id"])  # a managed application that was there before
             except Refusal as refusal:
                 if refusal.reason == _TAKEN:
-                    taken = self._take_over(run, writes, inputs, tried, str(refusal.details.get("id", "")))
-                    if taken is not None:
-                        return taken
-                    if time.monotonic() > until:
-                        raise ProviderError(
-                            f"the application that {place} had is still being deleted; run it again later"
-                        ) from None
-                    run.status(f"waiting until the application that {place} had is gone")
-                elif refusal.reason not in _NOT_YET or time.monotonic() > enabled:
-                    raise
-                else:
+                    there = str(refusal.details.get("id", ""))
+                elif refusal.reason in _NOT_YET and time.monotonic() <= enabled:
                     run.status(f"waiting until {place} can have containers")
-                run.client.pause(run.client.pace.poll)
-            else:
-                found = answer.status == 200  # a managed application that was there before
-                taken = self._take_over(run, writes, inputs, tried, answer.result["id"]) if found else None
-                return taken or outputs_of(answer.result)
+                    run.client.pause(run.client.pace.poll)
+                    continue
+                else:
+                    raise
+            taken = self._take_over(run, writes, inputs, tried, there)
+            if taken is not None:
+                return taken
+            if time.monotonic() > until:
+                raise ProviderError(f"the application that {place} had is still being deleted; run it again later")
+            run.status(f"waiting until the application that {place} had is gone")
+            run.client.pause(run.client.pace.poll)
 
     def _take_over(self, run: Run, writes: Writes, inputs: Values, tried: Inputs, live_id: str) -> Values | None:
         """Take over the class's application; None when it is on its way out and a new one can be made soon.

@@ -428,6 +428,21 @@ def test_a_managed_application_that_exists_is_taken_over_only_when_it_is_the_sam
     assert other.refresh() == []
 
 
+def test_a_managed_application_on_its_way_out_does_not_count_as_made(
+    stack: Stack, cloud: Cloud, worker: Worker, plugin: Any
+):
+    stack.up(worker.script(), managed(worker))
+    other = Stack(plugin, {(SCRIPT, "small"): stack.state[SCRIPT, "small"]})
+    cloud.clear()
+    cloud.fault(operation="containers.edit_application", status=404, times=2)  # as while it is being deleted
+    other.up(worker.script(), managed(worker))
+    assert cloud.writes().count("POST containers.create_application") == 3
+    cloud.fault(operation="containers.edit_application", status=404, times=0)
+    late = Stack(plugin, {(SCRIPT, "small"): stack.state[SCRIPT, "small"]}, timeout=0.1)
+    with pytest.raises(grpc.RpcError, match="Sandbox of small had is still being deleted; run it again later"):
+        late.up(worker.script(), managed(worker))
+
+
 def test_an_image_that_cannot_be_prepared_is_explained(stack: Stack, cloud: Cloud, worker: Worker):
     path = f"/containers/{cloud.account}/image-preparation-failure"
     cloud.control("PUT", path, json={"image": cloud.images[0], "reason": "too large"})
