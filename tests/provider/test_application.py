@@ -363,6 +363,56 @@ def test_worker_and_image_go_back_and_then_forward_together(then: str, stack: St
     assert cloud.picture()["applications"]["small/Sandbox"][1] == cloud.images[1]
 
 
+def changed_pair(stack: Stack, worker: Worker) -> Any:
+    """Deploy a Worker with its image, then other code; give the application that goes with that, bound to fail."""
+    stack.up(worker.script())
+    stack.up(worker.script(), pair(worker, stack))
+    failing(worker.cloud, stack, "stay")
+    worker.write("new")
+    kept = stack.state.pop((APPLICATION, "small-app"))
+    stack.up(worker.script())
+    stack.state[APPLICATION, "small-app"] = kept
+    stack.timeout = 0.001
+    return pair(worker, stack, image=worker.cloud.images[1])
+
+
+@pytest.mark.parametrize("status", ["replaced", "completed"])
+def test_the_worker_stays_when_the_rollout_was_not_taken_back(status: str, stack: Stack, cloud: Cloud, worker: Worker):
+    wanted = changed_pair(stack, worker)
+    ended = {"success": True, "errors": [], "messages": [], "result": {"id": "1", "status": status}}
+    cloud.fault(operation="containers.update_rollout", status=400)
+    cloud.fault(operation="containers.get_rollout", status=200, body=ended, nth=2, times=0)
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), wanted)
+    text = caught.value.details()
+    assert "back at what ran before" not in text
+    expected = {
+        "replaced": "ImagePullError: no such layer; it was not taken back (replaced), and the Worker was left as it is",
+        "completed": "says completed and has changed nothing; run it again",
+    }
+    assert text.endswith(expected[status])
+    assert live_version(cloud) == stack.outputs(SCRIPT, "small")["versionId"]
+
+
+def test_a_rollout_that_may_not_be_taken_back_is_told_with_both_reasons(stack: Stack, cloud: Cloud, worker: Worker):
+    wanted = changed_pair(stack, worker)
+    cloud.fault(operation="containers.update_rollout", status=403)
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), wanted)
+    assert "ImagePullError: no such layer; it could not be taken back: POST " in caught.value.details()
+    assert live_version(cloud) == stack.outputs(SCRIPT, "small")["versionId"]
+
+
+def test_a_worker_that_cannot_be_taken_back_is_told_with_both_reasons(stack: Stack, cloud: Cloud, worker: Worker):
+    wanted = changed_pair(stack, worker)
+    cloud.fault(operation="workers_versions.create_deployment", status=400, message="no such version")
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), wanted)
+    text = caught.value.details()
+    assert "ImagePullError: no such layer; the application is back at what ran before, the Worker is not: " in text
+    assert "no such version" in text
+
+
 def test_a_cancellation_ends_a_wait_at_once(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script(), worker.application())
     cloud.control("PUT", "/containers/pace", json={"step": 30})
