@@ -8,6 +8,7 @@ from .errors import Refusal
 from .lifecycle import application
 from .resource import Inputs
 from .script_reader import ScriptReader
+from .writes import Writes
 
 Live = Mapping[str, Any]
 
@@ -46,14 +47,14 @@ class ApplicationReader:
                 return found
         return None
 
-    def claim(self, live: Live, inputs: Inputs) -> Live | None:
+    def claim(self, writes: Writes, live: Live, inputs: Inputs) -> Live | None:
         """Change the application as a PATCH can, even if that is nothing; None when it is being deleted.
 
         Reading does not tell: an application on its way out is shown like any other, but refuses changes.
         """
         body = application.change(live, inputs).patch or _nothing(live)
         try:
-            found: Live = self._client.call("PATCH", f"{self._path}/{live['id']}", body=body).result
+            found: Live = writes.call("PATCH", f"{self._path}/{live['id']}", body=body).result
         except Refusal as refusal:
             if refusal.status == 404:
                 return None

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from .api import deadline
 from .application_checks import problems
-from .application_reader import ApplicationReader, application_id, applications
-from .errors import PartialError, ProviderError, Refusal, StoppedError, TransientError
+from .application_reader import ApplicationReader, Live, application_id, applications
+from .errors import ProviderError, Refusal
 from .lifecycle import application
 from .lifecycle.names import path as joined
 from .lifecycle.values import UNKNOWN, Path
@@ -20,7 +20,9 @@ from .resource import Difference, Inputs, Resource, Run, Values
 from .rollout_runner import RolloutRunner
 from .shapes import Problem
 from .worker_pair import keep_worker
+from .writes import Writes
 
+_CREATE_SECONDS: Final = 300.0
 _DELETE_SECONDS: Final = 300.0
 _NOT_YET: Final = ("DURABLE_OBJECT_NOT_CONTAINER_ENABLED", "DURABLE_OBJECT_NOT_FOUND")
 _TAKEN: Final = "DURABLE_OBJECT_ALREADY_HAS_APPLICATION"
@@ -67,41 +69,51 @@ class ContainerApplication(Resource):
 
     def create(self, run: Run, inputs: Values) -> tuple[str, Values]:
         """Make the application, or take over one that is the same or given to us."""
-        try:
-            return application_id(inputs), self._create(run, inputs)
-        except (TransientError, StoppedError) as error:
-            # Whether it exists is not known; its id is, and the next run finds out.
-            raise PartialError(application_id(inputs), {}, str(error)) from None
+        writes = Writes(run.client)
+        with writes.kept(application_id(inputs)):
+            return application_id(inputs), self._create(run, writes, inputs, {})
 
-    def _create(self, run: Run, inputs: Values) -> Values:
-        until = time.monotonic() + run.client.pace.enabling
+    def _create(self, run: Run, writes: Writes, inputs: Values, tried: Inputs) -> Values:
+        until = deadline(run.timeout, _CREATE_SECONDS)
+        enabled = min(until, time.monotonic() + run.client.pace.enabling)
+        place = f"class {inputs['className']} of {inputs['scriptName']}"
         body = application.create_body(inputs)
         while True:
             try:
-                answer = run.client.call("POST", applications(inputs), body=body)
+                answer = writes.call("POST", applications(inputs), body=body)
+                if answer.status != 200:
+                    return outputs_of(answer.result)
+                there = str(answer.result["id"])  # a managed application that was there before
             except Refusal as refusal:
                 if refusal.reason == _TAKEN:
-                    taken = self._take_over(run, inputs, str(refusal.details.get("id", "")))
-                    if taken is not None:
-                        return taken
-                elif refusal.reason not in _NOT_YET or time.monotonic() > until:
+                    there = str(refusal.details.get("id", ""))
+                elif refusal.reason in _NOT_YET and time.monotonic() <= enabled:
+                    run.status(f"waiting until {place} can have containers")
+                    run.client.pause(run.client.pace.poll)
+                    continue
+                else:
                     raise
-                run.status(f"waiting until class {inputs['className']} of {inputs['scriptName']} can have containers")
-                run.client.pause(run.client.pace.poll)
-            else:
-                found = answer.status == 200  # a managed application that was there before
-                taken = self._take_over(run, inputs, answer.result["id"]) if found else None
-                return taken or outputs_of(answer.result)
+            taken = self._take_over(run, writes, inputs, tried, there)
+            if taken is not None:
+                return taken
+            if time.monotonic() > until:
+                raise ProviderError(f"the application that {place} had is still being deleted; run it again later")
+            run.status(f"waiting until the application that {place} had is gone")
+            run.client.pause(run.client.pace.poll)
 
-    def _take_over(self, run: Run, inputs: Values, live_id: str) -> Values | None:
-        """Take over the class's application; None when it is on its way out and a new one can be made soon."""
+    def _take_over(self, run: Run, writes: Writes, inputs: Values, tried: Inputs, live_id: str) -> Values | None:
+        """Take over the class's application; None when it is on its way out and a new one can be made soon.
+
+        One that is just what an earlier run tried to make is that run's, so it may differ from what is wanted now.
+        """
         reader = ApplicationReader(run.client, inputs)
         live = reader.by_id(live_id)
         if live is None:
             return None
-        found = application.from_api(live, inputs)
-        differing = sorted({joined(*path) for path, _ in application.differing(found, inputs)})
-        if differing and not inputs.get("adopt"):
+        differing = _differing(live, inputs)
+        ours = bool(tried) and not _differing(live, tried)
+        if differing and not ours and not inputs.get("adopt"):
+            writes.changed = False  # what the class has is not what we sent, so that has made nothing
             raise ProviderError(
                 f"class {inputs['className']} of {inputs['scriptName']} already has the application {live['name']} "
                 f"({live['id']}), which differs in {', '.join(differing)}. Set adopt to true to take it over and "
@@ -113,24 +125,35 @@ class ContainerApplication(Resource):
                 f"the application {name} ({policy}) cannot be given another name or scheduling policy; set name to "
                 f"{name} and schedulingPolicy to {policy} to take it over"
             )
-        if reader.claim(live, inputs) is None:
+        if reader.claim(writes, live, inputs) is None:
             return None
-        if not differing:
+        writes.outputs = outputs_of(live)
+        if not differing and not ours:
             run.warn(f"took over application {live['name']}: it is just what the program describes")
-        return self._settle(run, inputs, {}, live["id"])
+        settled = self._settle(run, writes, inputs, {}, live["id"])
+        return outputs_of(live) if settled is None else settled
 
     def update(self, run: Run, old: Inputs, state: Inputs, new: Values) -> Values:
-        """Change what differs from what is live; what was lost is made anew."""
-        return self._settle(run, new, old, str(state.get("applicationId", "")))
+        """Change what differs from what is live; what was lost, or may never have been made, is made anew."""
+        live_id = state.get("applicationId")
+        writes = Writes(run.client, dict(state))
+        with writes.kept(application_id(new)):
+            settled = self._settle(run, writes, new, old, str(live_id)) if live_id else None
+            if settled is not None:
+                return settled
+            writes.outputs = {}
+            return self._create(run, writes, new, {} if live_id else old)
 
-    def _settle(self, run: Run, new: Values, old: Inputs, live_id: str) -> Values:
-        reader = ApplicationReader(run.client, new)
+    def _settle(self, run: Run, writes: Writes, new: Values, old: Inputs, live_id: str) -> Values | None:
+        """Bring an application of ours to what is wanted; None when it is gone."""
+        before = str(old.get("workerVersionId", ""))
         if not application.is_managed(new):
-            keep_worker(run, new)
-        live_id = live_id or str((reader.by_class() or {}).get("id", ""))
-        runner = RolloutRunner(run, new, old)
-        live = run.client.persist(lambda: runner.begin(live_id)) if live_id else None
-        return self._create(run, new) if live is None else outputs_of(runner.finish(live))
+            served = keep_worker(run, new)
+            # After a failed change the state names the new version already; the old one served until now.
+            before = served if before == new.get("workerVersionId") else before
+        runner = RolloutRunner(run, writes, new, before)
+        live = run.client.persist(lambda: runner.begin(live_id))
+        return None if live is None else outputs_of(runner.finish(live))
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
         """Read the application back as inputs."""
@@ -150,9 +173,13 @@ class ContainerApplication(Resource):
     def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:
         """Delete the application and wait until it is gone: until then the class cannot have another one."""
         reader = ApplicationReader(run.client, inputs)
-        live_id = str(state.get("applicationId") or (reader.by_class() or {}).get("id", ""))
+        live_id = str(state.get("applicationId", ""))
         if not live_id:
-            return
+            # Its creation had no answer: what the class has may be ours, or somebody else's.
+            live = reader.by_class()
+            if live is None or _differing(live, inputs):
+                return
+            live_id = live["id"]
         try:
             run.client.call("DELETE", f"{applications(inputs)}/{live_id}")
         except Refusal as refusal:
@@ -166,6 +193,12 @@ class ContainerApplication(Resource):
                 )
             run.status(f"waiting until application {inputs['name']} is gone")
             run.client.pause(run.client.pace.poll)
+
+
+def _differing(live: Live, inputs: Inputs) -> list[str]:
+    """Name what a live application has otherwise than the inputs."""
+    found = application.from_api(live, inputs)
+    return sorted({joined(*path) for path, _ in application.differing(found, inputs)})
 
 
 def outputs_of(live: Any) -> Values:

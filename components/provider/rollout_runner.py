@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from .api import deadline
 from .application_reader import ApplicationReader, Live, applications
-from .errors import ProviderError, Refusal
+from .errors import ApiError, ProviderError, Refusal
 from .lifecycle import application, rollout
-from .resource import Inputs, Run, Values
+from .resource import Run, Values
 from .worker_pair import take_worker_back
+from .writes import Writes
 
 _ROLLOUT_SECONDS: Final = 900.0
 
@@ -19,8 +20,10 @@ _ROLLOUT_SECONDS: Final = 900.0
 class RolloutRunner:
     """One change of one application."""
 
-    def __init__(self, run: Run, wanted: Values, before: Inputs) -> None:
+    def __init__(self, run: Run, writes: Writes, wanted: Values, before: str) -> None:
+        """Take what is wanted, and the version of the Worker that belongs to the image before."""
         self._run = run
+        self._writes = writes
         self._wanted = wanted
         self._before = before
         self._reader = ApplicationReader(run.client, wanted)
@@ -37,14 +40,14 @@ class RolloutRunner:
         path = f"{self._path}/{live_id}"
         if planned.patch:
             self._run.status("changing settings")
-            live = self._run.client.once("PATCH", path, body=planned.patch).result
+            live = self._writes.once("PATCH", path, body=planned.patch).result
         if application.is_managed(self._wanted):
             return live
         target = self._target(live, planned.target)
         if target:
             settings = self._wanted.get("rollout") or {}
             body = rollout.request(target, settings, self._wanted["maxInstances"])
-            self._rollout = self._run.client.once("POST", f"{path}/rollouts", body=body).result
+            self._rollout = self._writes.once("POST", f"{path}/rollouts", body=body).result
         return live
 
     def _target(self, live: Live, planned: Values) -> Values:
@@ -86,20 +89,34 @@ class RolloutRunner:
             self._run.client.pause(self._run.client.pace.poll)
 
     def _fail(self, path: str, seen: rollout.Progress) -> None:
+        """Say what is the matter, after taking everything back if that is wanted."""
         what = f"the rollout of application {self._wanted['name']} to {self._wanted['image']}"
         if (self._wanted.get("rollout") or {}).get("onFailure") != rollout.REVERT:
             state = "did not complete" if seen.over else "is not complete yet"
             hint = "mend the image and run `pulumi up` again" if seen.over else "run `pulumi up` again to go on waiting"
             raise ProviderError(f"{what} {state}: {seen.text}; {hint}")
-        if not seen.over:
-            self._revert(path)
-        worker = take_worker_back(self._run, self._wanted, self._before)
-        raise ProviderError(f"{what} did not complete: {seen.text}; the application{worker} is back at what ran before")
-
-    def _revert(self, path: str) -> None:
+        failure = f"{what} did not complete: {seen.text}"
         try:
-            self._run.client.call("POST", path, body={"action": "revert"})
+            ended = seen if seen.over else self._revert(path)
+        except ApiError as error:
+            raise ProviderError(f"{failure}; it could not be taken back: {error}") from None
+        if ended.good:
+            return  # it came to its end before it could be taken back
+        if not ended.reverted:
+            raise ProviderError(f"{failure}; it was not taken back ({ended.text}), and the Worker was left as it is")
+        try:
+            worker = take_worker_back(self._run, self._wanted, self._before)
+        except ApiError as error:
+            raise ProviderError(
+                f"{failure}; the application is back at what ran before, the Worker is not: {error}"
+            ) from None
+        raise ProviderError(f"{failure}; the application{worker} is back at what ran before")
+
+    def _revert(self, path: str) -> rollout.Progress:
+        """Ask for the way back and wait; give what came of it."""
+        try:
+            self._writes.call("POST", path, body={"action": "revert"})
         except Refusal as refusal:
-            if refusal.status >= 500 or refusal.status in (401, 403):
+            if refusal.status in (401, 403):
                 raise  # anything else means that it is over or being reverted already
-        self._wait(path, deadline(0, _ROLLOUT_SECONDS))
+        return self._wait(path, deadline(0, _ROLLOUT_SECONDS))

@@ -99,7 +99,7 @@ class WorkerScript(Resource):
         try:
             return resource_id, self._finish(run, inputs, outputs, _TRIGGERS)
         except Exception as error:  # noqa: BLE001 - whatever it is, the script exists
-            raise PartialError(resource_id, outputs, told(error)) from None
+            raise PartialError(resource_id, _unfinished(outputs), told(error)) from None
 
     def update(self, run: Run, old: Inputs, state: Inputs, new: Values) -> Values:
         """Upload what differs; a run that was cut short before is brought to its end."""
@@ -109,15 +109,26 @@ class WorkerScript(Resource):
         if whole or changed - set(_TRIGGERS):
             contents = self._prepared(run, new, old)
             sent: list[bool] = []
-            outputs = _uploaded(run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True)))
+            try:
+                outputs = _uploaded(run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True)))
+            except ProviderError as error:
+                if not sent or (len(sent) == 1 and isinstance(error, Refusal)):
+                    raise
+                raise PartialError(script_id(new), {}, str(error)) from None
             whole = whole or any(sent)  # somebody had deleted it
-        kept = new.get("keepBindings", ())
-        gone = bindings.removed_secrets(old.get("bindings") or {}, new.get("bindings") or {}, kept)
-        for name in gone:
-            _delete_quietly(run.client, f"{script_path(new)}/secrets/{name}")
-        if gone:
-            outputs["versionId"] = ScriptReader(run.client, new).live_version() or outputs["versionId"]
-        return self._finish(run, new, outputs, [name for name in _TRIGGERS if whole or name in changed])
+        try:
+            had = dict(old.get("bindings") or {})
+            if whole:  # a run that was cut short may have left secrets of which the state knows nothing any more
+                live = run.client.get(f"{script_path(new)}/settings")["bindings"]
+                had |= {each["name"]: each for each in live}
+            gone = bindings.removed_secrets(had, new.get("bindings") or {}, new.get("keepBindings", ()))
+            for name in gone:
+                _delete_quietly(run.client, f"{script_path(new)}/secrets/{name}")
+            if gone:
+                outputs["versionId"] = ScriptReader(run.client, new).live_version() or outputs["versionId"]
+            return self._finish(run, new, outputs, [name for name in _TRIGGERS if whole or name in changed])
+        except ProviderError as error:
+            raise PartialError(script_id(new), _unfinished(outputs), str(error)) from None
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
         """Read the script back as inputs."""
@@ -192,6 +203,11 @@ def _short(text: str) -> str:
 def script_id(inputs: Inputs) -> str:
     """Give the id of the resource."""
     return f"{inputs['accountId']}/{inputs['scriptName']}"
+
+
+def _unfinished(outputs: Values) -> Values:
+    """Leave out the version's id: without it the next run does everything, whatever the program says then."""
+    return {name: value for name, value in outputs.items() if name != "versionId"}
 
 
 def _uploaded(result: Mapping[str, Any]) -> Values:

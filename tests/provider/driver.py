@@ -135,11 +135,14 @@ class Stack:
         try:
             answer = self.plugin.stub.Create(request)
         except grpc.RpcError as error:
-            detail = failed(error)
-            if detail is not None:
-                self.state[kind, name] = Kept(detail.id, detail.inputs, detail.properties, incomplete=True)
+            self._keep(kind, name, error)
             raise
         self.state[kind, name] = Kept(answer.id, inputs, answer.properties)
+
+    def _keep(self, kind: str, name: str, error: grpc.RpcError) -> None:
+        detail = failed(error)
+        if detail is not None:
+            self.state[kind, name] = Kept(detail.id, detail.inputs, detail.properties, incomplete=True)
 
     def _update(self, kind: str, name: str, kept: Kept, inputs: Struct) -> None:
         request = provider_pb2.UpdateRequest(
@@ -150,7 +153,11 @@ class Stack:
             news=inputs,
             timeout=self.timeout,
         )
-        answer = self.plugin.stub.Update(request)
+        try:
+            answer = self.plugin.stub.Update(request)
+        except grpc.RpcError as error:
+            self._keep(kind, name, error)
+            raise
         self.state[kind, name] = Kept(kept.id, inputs, answer.properties)
 
     def _delete(self, kind: str, name: str, real: str = "") -> None:

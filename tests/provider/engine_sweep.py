@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from typing import Any
 
 from emulator.testing import running
 from tests.project import Project
-from tests.provider.deployment import Deployment, plugin_processes, write_project
+from tests.provider.deployment import SECRET, Deployment, plugin_processes, write_project
 from tests.provider.fault_table import FILE, KILLED, table
 from tests.provider.sweep import FAULTS, created_twice
 from tests.provider.world import Cloud
@@ -121,14 +121,20 @@ def point(place: Bench, phase: str, fault: str, nth: int, wanted: Any) -> str:
     place.cloud.clear_faults()
     if good:
         return "WENT WELL ALTHOUGH DISTURBED"
-    assert place.cloud.token not in text
-    mended, text = act(place, phase)
-    problems = [] if mended else [f"the next run failed: {text[-1500:]}"]
+    mended, later = act(place, phase)
+    problems = [] if mended else [f"the next run failed: {later[-1500:]}"]
+    problems += leaks(place.cloud.token, {"first run": text, "next run": later, "state": place.deployment.state()})
     if mended and place.cloud.picture() != wanted:
         problems.append(f"differs: {place.cloud.picture()}")
     if mended:
         problems += created_twice(place.cloud)
     return "; ".join(problems) or "mended"
+
+
+def leaks(token: str, texts: Mapping[str, str]) -> list[str]:
+    """Say which texts have the token or the value of the secret binding in them."""
+    hidden = {"token": token, "secret": SECRET}
+    return [f"the {what} is in the {name}" for name, text in texts.items() for what in hidden if hidden[what] in text]
 
 
 def main() -> int:

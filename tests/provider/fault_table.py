@@ -12,9 +12,9 @@ of this on the real engine against the emulator; `make test` does it through the
 that pass after one request, which the plugin rides out by itself.
 
 From the given request on every request fails in the given way until the run gives up (or the plugin is killed with
-SIGKILL while the request is under way). *mended* means: the run failed with a text that says so, the same command was
-run once more without the fault, and afterwards the account was as after an undisturbed run, with nothing left over and
-nothing made twice.
+SIGKILL while the request is under way). *mended* means: the run failed, the same command was run once more without the
+fault, and afterwards scripts, classes and applications were as after an undisturbed run, with no application and no
+rollout made twice; neither the output of the two runs nor the exported state had the token or the secret's value in it.
 
 Phases: `up` makes a Worker with a container-enabled class and a secret, and its application; `update` changes code,
 adds a class, turns workers.dev on, takes the secret away, changes `maxInstances` and the image; `destroy` takes it all

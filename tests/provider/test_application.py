@@ -135,6 +135,50 @@ def test_tiers_that_are_left_out_again_are_taken_away(stack: Stack, cloud: Cloud
     assert stack.up(*program) == ["same", "same"]
 
 
+def test_a_creation_without_answer_does_not_make_an_application_of_others_ours(
+    stack: Stack, cloud: Cloud, worker: Worker
+):
+    stack.up(worker.script())
+    made = cloud.api("POST", "/containers/applications", json=body(worker, max_instances=9))
+    cloud.fault(operation="containers.create_application", status=503, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(), worker.application())
+    cloud.clear_faults()
+    assert (APPLICATION, "small-app") in stack.state
+    with pytest.raises(grpc.RpcError, match=r"which differs in maxInstances\. Set adopt to true"):
+        stack.up(worker.script(), worker.application())
+    stack.up(worker.script())
+    assert [each["id"] for each in cloud.api("GET", "/containers/applications")] == [made["id"]]
+    assert cloud.picture()["applications"]["small/Sandbox"][3] == 9
+
+
+@pytest.mark.parametrize("image", [0, 1])
+def test_an_application_made_without_answer_is_ours_whatever_is_wanted_next(
+    image: int, stack: Stack, cloud: Cloud, worker: Worker
+):
+    stack.up(worker.script())
+    cloud.fault(operation="containers.create_application", drop=True, after=True, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(), worker.application())
+    cloud.clear_faults()
+    stack.up(worker.script(), worker.application(image=cloud.images[image]))
+    assert cloud.picture()["applications"]["small/Sandbox"][1] == cloud.images[image]
+    assert stack.refresh() == []
+
+
+def test_a_creation_that_was_cancelled_before_its_first_request_leaves_nothing_in_the_state(
+    stack: Stack, worker: Worker
+):
+    stack.up(worker.script())
+    stack.plugin.stub.Cancel(Empty())
+    try:
+        with pytest.raises(grpc.RpcError, match="cancelled"):
+            stack.up(worker.script(), worker.application())
+    finally:
+        stack.plugin.configured()
+    assert (APPLICATION, "small-app") not in stack.state
+
+
 def test_adoption_rolls_out_another_image(stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script())
     cloud.api("POST", "/containers/applications", json=body(worker))
@@ -159,6 +203,28 @@ def test_an_application_on_its_way_out_is_waited_for_and_made_anew(stack: Stack,
     stack.up(worker.script(), worker.application())
     assert stack.outputs(APPLICATION, "small-app")["applicationId"] != made["id"]
     assert len(cloud.picture()["applications"]) == 1
+
+
+@pytest.mark.timeout(30)
+def test_a_creation_waits_for_a_deletion_until_its_deadline(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script())
+    made = cloud.api("POST", "/containers/applications", json=body(worker))
+    cloud.control("PUT", "/containers/pace", json={"deletion": 60})
+    cloud.api("DELETE", f"/containers/applications/{made['id']}")
+    stack.timeout = 0.1
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), worker.application())
+    assert caught.value.details() == (
+        "the application that class Sandbox of small had is still being deleted; run it again later"
+    )
+    assert (APPLICATION, "small-app") not in stack.state
+
+
+def test_the_deadline_of_a_creation_holds_for_a_class_without_containers(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.timeout = 0.001
+    with pytest.raises(grpc.RpcError, match="DURABLE_OBJECT_NOT_FOUND"):
+        stack.up(worker.application())
+    assert len(cloud.calls()) <= 2
 
 
 def test_deletion_waits_until_the_application_is_gone(stack: Stack, cloud: Cloud, worker: Worker):
@@ -197,6 +263,61 @@ def test_a_rollout_past_its_deadline_is_gone_on_with(stack: Stack, cloud: Cloud,
     cloud.clear()
     stack.up(worker.script(), worker.application(image=cloud.images[1]))
     assert "POST containers.create_rollout" not in cloud.calls()
+    assert stack.refresh() == []
+
+
+def test_an_application_goes_back_after_an_update_that_failed(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(), worker.application())
+    before = cloud.picture()
+    cloud.control("PUT", "/containers/pace", json={"step": 0.3})
+    stack.timeout = 0.1
+    with pytest.raises(grpc.RpcError, match="is not complete yet"):
+        stack.up(worker.script(), worker.application(image=cloud.images[1], maxInstances=4))
+    stack.timeout = 20
+    cloud.control("PUT", "/containers/pace", json={"step": 0})
+    assert stack.up(worker.script(), worker.application()) == ["same", "update"]
+    assert cloud.picture() == before
+    assert stack.refresh() == []
+
+
+def test_an_update_that_was_refused_leaves_the_state_alone(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(), worker.application())
+    cloud.fault(operation="containers.edit_application", status=400)
+    with pytest.raises(grpc.RpcError, match="Cloudflare refused"):
+        stack.up(worker.script(), worker.application(maxInstances=4))
+    assert stack.up(worker.script(), worker.application()) == ["same", "same"]
+
+
+KEY = {"KEY": {"type": "secret_text", "text": "hush"}}
+
+
+@pytest.mark.parametrize("operation", ["workers_triggers.set_subdomain", "workers.upload_script"])
+def test_a_script_goes_back_after_an_update_that_failed(operation: str, stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script())
+    before = cloud.picture()
+    worker.write("new")
+    cloud.fault(operation=operation, status=503, after=True, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(workersDev=True, bindings=KEY))
+    cloud.clear_faults()
+    worker.write()
+    assert stack.up(worker.script()) == ["update"]
+    assert cloud.picture() == before
+    assert stack.refresh() == []
+
+
+def test_what_an_update_left_undone_is_done_with_the_next_change(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(bindings=KEY))
+    worker.write("new")
+    cloud.fault(operation="workers_secrets.delete_secret", status=503, times=0)
+    with pytest.raises(grpc.RpcError, match="Cloudflare did not answer properly"):
+        stack.up(worker.script(bindings=None, workersDev=True))
+    cloud.clear_faults()
+    worker.write("newer")
+    assert stack.up(worker.script(bindings=None, workersDev=True)) == ["update"]
+    _, _, bound, subdomain = cloud.picture()["scripts"]["small"]
+    assert bound == []
+    assert subdomain["enabled"]
     assert stack.refresh() == []
 
 
@@ -242,10 +363,64 @@ def test_worker_and_image_go_back_and_then_forward_together(then: str, stack: St
     assert f"the application, with version {good} of the Worker, is back at what ran before" in caught.value.details()
     assert live_version(cloud) == good
     assert cloud.picture()["applications"]["small/Sandbox"][1] == cloud.images[0]
+    failing(cloud, stack, then)
+    with pytest.raises(grpc.RpcError, match=f"with version {good} of the Worker, is back at what ran before"):
+        stack.up(worker.script(), pair(worker, stack, image=cloud.images[1]))
+    assert live_version(cloud) == good
     stack.timeout = 20
     stack.up(worker.script(), pair(worker, stack, image=cloud.images[1]))
     assert live_version(cloud) == stack.outputs(SCRIPT, "small")["versionId"]
     assert cloud.picture()["applications"]["small/Sandbox"][1] == cloud.images[1]
+
+
+def changed_pair(stack: Stack, worker: Worker) -> Any:
+    """Deploy a Worker with its image, then other code; give the application that goes with that, bound to fail."""
+    stack.up(worker.script())
+    stack.up(worker.script(), pair(worker, stack))
+    failing(worker.cloud, stack, "stay")
+    worker.write("new")
+    kept = stack.state.pop((APPLICATION, "small-app"))
+    stack.up(worker.script())
+    stack.state[APPLICATION, "small-app"] = kept
+    stack.timeout = 0.001
+    return pair(worker, stack, image=worker.cloud.images[1])
+
+
+@pytest.mark.parametrize("status", ["replaced", "completed"])
+def test_the_worker_stays_when_the_rollout_was_not_taken_back(status: str, stack: Stack, cloud: Cloud, worker: Worker):
+    wanted = changed_pair(stack, worker)
+    ended = {"success": True, "errors": [], "messages": [], "result": {"id": "1", "status": status}}
+    cloud.fault(operation="containers.update_rollout", status=400)
+    cloud.fault(operation="containers.get_rollout", status=200, body=ended, nth=2, times=0)
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), wanted)
+    text = caught.value.details()
+    assert "back at what ran before" not in text
+    expected = {
+        "replaced": "ImagePullError: no such layer; it was not taken back (replaced), and the Worker was left as it is",
+        "completed": "says completed and has changed nothing; run it again",
+    }
+    assert text.endswith(expected[status])
+    assert live_version(cloud) == stack.outputs(SCRIPT, "small")["versionId"]
+
+
+def test_a_rollout_that_may_not_be_taken_back_is_told_with_both_reasons(stack: Stack, cloud: Cloud, worker: Worker):
+    wanted = changed_pair(stack, worker)
+    cloud.fault(operation="containers.update_rollout", status=403)
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), wanted)
+    assert "ImagePullError: no such layer; it could not be taken back: POST " in caught.value.details()
+    assert live_version(cloud) == stack.outputs(SCRIPT, "small")["versionId"]
+
+
+def test_a_worker_that_cannot_be_taken_back_is_told_with_both_reasons(stack: Stack, cloud: Cloud, worker: Worker):
+    wanted = changed_pair(stack, worker)
+    cloud.fault(operation="workers_versions.create_deployment", status=400, message="no such version")
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), wanted)
+    text = caught.value.details()
+    assert "ImagePullError: no such layer; the application is back at what ran before, the Worker is not: " in text
+    assert "no such version" in text
 
 
 def test_a_cancellation_ends_a_wait_at_once(stack: Stack, cloud: Cloud, worker: Worker):
@@ -311,6 +486,21 @@ def test_a_managed_application_that_exists_is_taken_over_only_when_it_is_the_sam
         other.up(worker.script(), managed(worker, observability=logs))
     assert other.up(worker.script(), managed(worker, observability=logs, adopt=True)) == ["same", "create"]
     assert other.refresh() == []
+
+
+def test_a_managed_application_on_its_way_out_does_not_count_as_made(
+    stack: Stack, cloud: Cloud, worker: Worker, plugin: Any
+):
+    stack.up(worker.script(), managed(worker))
+    other = Stack(plugin, {(SCRIPT, "small"): stack.state[SCRIPT, "small"]})
+    cloud.clear()
+    cloud.fault(operation="containers.edit_application", status=404, times=2)  # as while it is being deleted
+    other.up(worker.script(), managed(worker))
+    assert cloud.writes().count("POST containers.create_application") == 3
+    cloud.fault(operation="containers.edit_application", status=404, times=0)
+    late = Stack(plugin, {(SCRIPT, "small"): stack.state[SCRIPT, "small"]}, timeout=0.1)
+    with pytest.raises(grpc.RpcError, match="Sandbox of small had is still being deleted; run it again later"):
+        late.up(worker.script(), managed(worker))
 
 
 def test_an_image_that_cannot_be_prepared_is_explained(stack: Stack, cloud: Cloud, worker: Worker):

@@ -8,6 +8,7 @@ import grpc
 import pytest
 
 from tests.provider.driver import Plugin, Stack
+from tests.provider.engine_sweep import leaks
 from tests.provider.fault_table import FILE
 from tests.provider.process import Process, kill_at, was_killed
 from tests.provider.sweep import FAULTS, PHASES, SECRET, Fault, Phase, calls_of, created_twice, disturbed
@@ -68,6 +69,15 @@ def test_the_next_run_mends_what_a_killed_plugin_left(
         assert cloud.picture() == clean, point
         assert created_twice(cloud) == [], point
     process.kill()
+
+
+def test_the_sweep_on_the_engine_finds_what_should_be_hidden():
+    texts = {"first run": "all well", "next run": f"token abc and {SECRET}", "state": SECRET}
+    assert leaks("abc", texts) == [
+        "the token is in the next run",
+        "the secret is in the next run",
+        "the secret is in the state",
+    ]
 
 
 def test_the_table_of_faults_has_every_request(fresh: Callable[[], tuple[Stack, Worker]]):

@@ -57,6 +57,7 @@ class Progress:
 
     over: bool
     good: bool
+    reverted: bool
     text: str
 
 
@@ -72,7 +73,8 @@ def progress(rollout: Mapping[str, Any]) -> Progress:
     trouble = complaints(rollout)
     if trouble:
         text += f"; {trouble}"
-    return Progress(status in ("completed", "reverted", "replaced"), status == "completed", text)
+    over = status in ("completed", "reverted", "replaced")
+    return Progress(over, good=status == "completed", reverted=status == "reverted", text=text)
 
 
 def complaints(rollout: Mapping[str, Any]) -> str:
