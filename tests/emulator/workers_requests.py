@@ -165,9 +165,9 @@ class Sender:
         self.good += answer.status_code < 300
 
     def look(self) -> None:
-        """Everything that can be read is as the SDK wants it: the fixture judges."""
+        """Everything that can be read, of a few Workers, is as the SDK wants it: the caller judges."""
         listed = self.raw.api("GET", f"{self.base}/scripts").json()["result"]
-        for name in [each["id"] for each in listed]:
+        for name in self.rng.sample([each["id"] for each in listed], min(len(listed), 5)):
             script = f"{self.base}/scripts/{name}"
             items = self.raw.api("GET", f"{script}/versions?per_page=100").json()["result"]["items"]
             self.versions = [each["id"] for each in items[:3]] or self.versions
