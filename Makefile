@@ -23,7 +23,7 @@ up: setup ## deploy the stack `local` on this machine
 down: venv ## destroy the stack `local` and stop what `up` started
 	@$(RUN) tools down
 
-env: setup ## print shell settings for running pulumi by hand: eval "$$(make -s env)"
+env: setup ## print shell settings for running pulumi by hand (see docs/set-up.md)
 	@$(RUN) tools env
 
 test: setup ## run all tests

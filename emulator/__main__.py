@@ -7,6 +7,7 @@ CLOUDFLARE_API_TOKEN; without either, one is made and kept in the state folder, 
 import argparse
 import os
 import secrets
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -54,6 +55,9 @@ def _serve(options: argparse.Namespace) -> int:
         world = World(settings, options.state)
     except (SettingsError, PortInUseError, StateInUseError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except (OSError, sqlite3.DatabaseError) as error:
+        print(f"Cannot use the state folder {options.state}: {error}. Mend it, or name another.", file=sys.stderr)
         return 1
     world.base_url = base_url(listener)
     app = App(world, load_services())

@@ -92,6 +92,9 @@ def failure(what: str, output: str, log: Path, code: int) -> SetupError:
         return FinalError(
             what, "the disk is full", "Free a few GB and run the same command again; it goes on from here"
         )
+    if code < 0:
+        why = f"it was ended by signal {-code}"
+        return SetupError(what, why, f"Run the same command again; what it printed is in {_shown(log)}")
     telling = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in telling if re.search(r"error|fatal|cannot|could not", line, re.IGNORECASE)]
     reason = (errors or telling or ["no output"])[-1][:300]

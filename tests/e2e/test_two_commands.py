@@ -127,7 +127,7 @@ def test_a_port_in_use_is_one_clear_sentence(checkout: Checkout):
     assert done.returncode != 0
     assert (
         f"error: cannot start the emulator: Port {port} on 127.0.0.1 is in use; choose another with --port. "
-        "Try `make up EMULATOR_PORT=8788`\n"
+        "Choose one as in `make up EMULATOR_PORT=8788`\n"
     ) in done.stderr
 
 

@@ -246,3 +246,10 @@ def test_the_table_comes_from_the_declarations():
         for operation in service.operations:
             if operation.base == "/client/v4":
                 assert f"| `{operation.method} {operation.path}` | {operation.fidelity} |" in done.stdout
+
+
+def test_a_state_that_cannot_be_used_is_one_sentence(tmp_path: Path):
+    (tmp_path / "state.sqlite3").write_bytes(b"not a database, whatever its name says" * 100)
+    done = subprocess.run(_command(tmp_path), cwd=ROOT, env=ENV, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"Cannot use the state folder {tmp_path}: file is not a database. Mend it, or name another.\n"

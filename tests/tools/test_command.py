@@ -54,7 +54,7 @@ def test_stopping_ends_what_runs_at_once_and_starts_nothing_more(tmp_path: Path,
             time.sleep(0.01)
         stopped = time.monotonic()
         command.stop_all()
-        with pytest.raises(SetupError, match="exit code -15"):
+        with pytest.raises(SetupError, match="it was ended by signal 15"):
             running.result(timeout=10)
         assert time.monotonic() - stopped < 5
     with pytest.raises(SetupError, match="stopped: another step failed"):
