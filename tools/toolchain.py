@@ -53,7 +53,8 @@ def record(found: Toolchain) -> None:
 def _key() -> str:
     """Hash the pins: whatever changes what set-up would provide."""
     digest = hashlib.sha256()
-    for path in [ROOT / "tools" / "pins.py", *sorted(WHEELS.glob("*.txt")), *sorted(GO_MODULES.rglob("*"))]:
+    sources = (ROOT / "tools" / name for name in ("parts.py", "pins.py"))
+    for path in [*sources, *sorted(WHEELS.glob("*.txt")), *sorted(GO_MODULES.rglob("*"))]:
         if path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()
