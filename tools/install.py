@@ -62,11 +62,11 @@ def _provide(board: Board) -> Toolchain:
             for finished in as_completed(folders):
                 finished.result()
         except SetupError:
-            # What stops one part, a missing network say, stops others within moments: the most telling one is reported.
+            # What stops one part, a missing network say, stops others within moments: the first in order is reported.
             wait(folders, timeout=_MOMENTS)
-            failed = [part.exception() for part in folders if part.done() and part.exception()]
+            failed = [error for part in folders if part.done() and (error := part.exception())]
             command.stop_all()  # the pool waits for its threads; a failure should not wait for long builds
-            raise failed[0] or RuntimeError from None
+            raise failed[0] from None
         except BaseException:
             command.stop_all()
             raise

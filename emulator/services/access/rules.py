@@ -11,6 +11,7 @@ from typing import Any
 
 from emulator.calls import Call
 from emulator.clock import stamp, uuid_id
+from emulator.schema import without_nulls
 from emulator.store import Document
 
 from . import errors
@@ -26,11 +27,6 @@ WITH_TARGETS = frozenset({"infrastructure", "rdp"})
 def scope(call: Call) -> str:
     """The path's account or zone."""
     return str(call.params.get("zone_id") or call.account_id)
-
-
-def without_nulls(body: Document) -> Document:
-    """A removed field arrives as null."""
-    return {name: value for name, value in body.items() if value is not None}
 
 
 def _settable(body: Document) -> Document:
