@@ -33,7 +33,7 @@ def test_all_mistakes_come_in_one_message():
         SandboxSettings.parse({"name": 7, "environment": "forever", "colour": "red"})
     assert str(caught.value) == (
         "3 mistakes in the sandbox settings:\n"
-        "  name: input should be a valid string\n"
-        "  environment: input should be 'throw-away' or 'lasting'\n"
+        "  name: expected text; put quotes around it\n"
+        "  environment: expected 'throw-away' or 'lasting'\n"
         "  colour: no such setting; known are environment, name"
     )

@@ -1,0 +1,125 @@
+"""What all sections share: frozen models whose mistakes are told in our words, with path, rule and remedy.
+
+A validator raises `ValueError` with the rule and the remedy in one sentence; the path is added here. Values never
+appear in messages of sections that hold secrets.
+"""
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+
+_KINDS: Final[Mapping[str, str]] = {
+    "bool_type": "expected true or false",
+    "dict_type": "expected a mapping of names to values",
+    "float_type": "expected a number",
+    "int_type": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "list_type": "expected a list",
+    "tuple_type": "expected a list",
+    "missing": "is required; add it",
+    "model_type": "expected a mapping of settings",
+    "model_attributes_type": "expected a mapping of settings",
+    "string_type": "expected text; put quotes around it",
+}
+
+
+class SettingsError(ValueError):
+    """Every mistake in a settings document, one line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        noun = "mistake" if len(problems) == 1 else "mistakes"
+        super().__init__(
+            f"{len(problems)} {noun} in the sandbox settings:\n" + "\n".join(f"  {line}" for line in problems)
+        )
+        self.problems = problems
+
+
+class Section(BaseModel):
+    """A part of the settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> Self:
+        """Validate a document as read from configuration; raise SettingsError with everything that is wrong."""
+        try:
+            # By way of JSON: there a list may become a tuple while text still does not become a number.
+            return cls.model_validate_json(json.dumps(document), strict=True)
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_input=False)
+            raise SettingsError([_line(problem, cls) for problem in problems]) from None
+
+
+def matching(pattern: str, rule: str) -> AfterValidator:
+    """Make a validator that demands a pattern and says the rule in words."""
+    compiled = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not compiled.fullmatch(value):
+            raise ValueError(rule)
+        return value
+
+    return AfterValidator(check)
+
+
+def each(check: Callable[[str], None]) -> AfterValidator:
+    """Make a validator of a list or mapping that calls `check` for every item or key; its ValueErrors are gathered."""
+
+    def check_all(values: Any) -> Any:
+        wrong = []
+        for value in values:
+            try:
+                check(value)
+            except ValueError as error:
+                wrong.append(str(error))
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return values
+
+    return AfterValidator(check_all)
+
+
+def _line(problem: Any, model: type[BaseModel]) -> str:
+    path = ".".join(str(part) for part in problem["loc"])
+    return f"{path}: {_words(problem, model)}" if path else _words(problem, model)
+
+
+def _words(problem: Any, model: type[BaseModel]) -> str:
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown(problem["loc"], model)
+    if kind == "value_error":
+        return str(context["error"])
+    if kind in {"literal_error", "enum"}:
+        return f"expected {context['expected']}"
+    if kind in _KINDS:
+        return _KINDS[kind]
+    message = problem["msg"].removeprefix("Input ")
+    return f"{message[0].lower()}{message[1:]}"
+
+
+def _unknown(location: tuple[Any, ...], model: type[BaseModel]) -> str:
+    """Name the settings there are beside an unknown one, the likeliest first."""
+    known = sorted(_section_at(location[:-1], model).model_fields)
+    close = difflib.get_close_matches(str(location[-1]), known, n=1)
+    return f"no such setting; did you mean {close[0]}?" if close else f"no such setting; known are {', '.join(known)}"
+
+
+def _section_at(location: tuple[Any, ...], model: type[BaseModel]) -> type[BaseModel]:
+    for part in location:
+        field = model.model_fields.get(str(part))
+        # A part that is no field is a key of a mapping or an index: the model found last is that of its values.
+        found = _model_in(field.annotation) if field else None
+        model = found or model
+    return model
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    inner = getattr(annotation, "__args__", ())
+    return next((found for each_ in reversed(inner) if (found := _model_in(each_))), None)
