@@ -123,7 +123,7 @@ def test_a_forbidden_import_is_found(path: str, source: str):
             "components/provider/service.py",
             "import cloudflare\nfrom .lifecycle.plan import steps\nfrom ..naming import x",
         ),
-        ("components/worker.py", "from .bridged import cloudflare\nfrom .bundle import read"),
+        ("components/worker.py", "from . import bridged\nfrom .bundle import read"),
         ("components/stack.py", "from .worker import SandboxWorker\nimport pulumi"),
         ("components/provider/resources.py", "import pulumi\nfrom .shapes import Binding"),
         ("policy/__main__.py", "from components.rules import flags\nimport pulumi_policy"),
