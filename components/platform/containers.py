@@ -73,3 +73,17 @@ def size_problems(size: Size) -> Iterator[tuple[str, str]]:
     elif size.disk_mb > size.memory_mib * 2000 / 1024:
         allowed = size.memory_mib * 2000 // 1024
         yield "diskMb", f"{size.memory_mib} MiB of memory allow {allowed} MB of disk (2 GB per GiB), not {size.disk_mb}"
+
+
+ACCOUNT_LIMITS: Final = Size(1_500, 6 * 1024 * 1024, 30_000_000)
+"""What all instances of an account together may have (documentation, 2026-11-16)."""
+
+
+def most_instances(size: Size) -> int:
+    """Give how many instances of a size an account may run at once."""
+    shares = (
+        ACCOUNT_LIMITS.vcpu / size.vcpu,
+        ACCOUNT_LIMITS.memory_mib / size.memory_mib,
+        ACCOUNT_LIMITS.disk_mb / size.disk_mb,
+    )
+    return int(min(shares))

@@ -1,8 +1,20 @@
 """SandboxSettings: the whole document of one sandbox stack."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from .base import Section, matching
+from pydantic import Field, SecretStr, model_validator
+
+from .access import AccessSettings
+from .base import Section, each, matching
+from .container import ContainerSettings
+from .domain import DomainSettings
+from .image import ImageSettings
+from .sdk import SdkSettings
+from .storage import StorageSettings
+from .worker import WorkerSettings
+
+MAIN_CLASS = "Sandbox"
+"""The class of sandboxes that preview URLs work for: the SDK looks its binding up by this name."""
 
 Name = Annotated[
     str,
@@ -11,12 +23,80 @@ Name = Annotated[
         "use 1 to 32 lower-case letters, digits and hyphens, starting with a letter, ending without a hyphen",
     ),
 ]
+AccountId = Annotated[
+    str,
+    matching(r"[0-9a-f]{32}", "give the account's id, 32 hexadecimal digits; `npx wrangler whoami` shows it"),
+]
+
+
+def _is_kind(kind: str) -> None:
+    if not (kind.isascii() and kind.islower() and kind.isalnum()):
+        raise ValueError(f"{kind!r} cannot name a kind of sandbox; use lower-case letters and digits")
+
+
+def _is_variable(name: str) -> None:
+    if not (name.isascii() and name.isidentifier()):
+        raise ValueError(f"{name!r} cannot name a secret; use letters, digits and underscores")
+
+
+class FurtherSandboxSettings(Section):
+    """A kind of sandbox beside the main one, with an image and instances of its own."""
+
+    class_name: Annotated[str, matching(r"[A-Z][A-Za-z0-9]*", "give the name of a class, such as SandboxPython")]
+    """Durable Object class; the Worker finds it under this name."""
+    image: ImageSettings = ImageSettings()
+    """Its image."""
+    container: ContainerSettings = ContainerSettings()
+    """Its instances."""
 
 
 class SandboxSettings(Section):
     """One sandbox stack."""
 
     name: Name = "sandbox"
-    """Begins the name of everything made."""
+    """Begins the name of everything made; two stacks in one account differ in this or in the Pulumi stack."""
     environment: Literal["throw-away", "lasting"] = "lasting"
     """`lasting` protects what holds data; `throw-away` lets destroy remove everything."""
+    account_id: AccountId | None = None
+    """Cloudflare account. The program of this repository takes it from `CLOUDFLARE_ACCOUNT_ID` if left out."""
+    sdk: SdkSettings = SdkSettings()
+    """Generation and version of the Sandbox SDK."""
+    worker: WorkerSettings = WorkerSettings()
+    """The Worker script."""
+    image: ImageSettings = ImageSettings()
+    """Image of the main kind of sandbox, class `Sandbox`."""
+    container: ContainerSettings = ContainerSettings()
+    """Instances of the main kind of sandbox."""
+    further_sandboxes: Annotated[dict[str, FurtherSandboxSettings], each(_is_kind)] = Field(default_factory=dict)
+    """Further kinds of sandboxes by the name that API requests choose them by. Preview URLs work for the main kind."""
+    storage: StorageSettings = StorageSettings()
+    """Buckets, conversations and events."""
+    domain: DomainSettings | None = None
+    """Where API and previews answer; without it there are no preview URLs."""
+    access: AccessSettings = AccessSettings()
+    """Who may use the API; without keys or Zero Trust the Worker refuses everyone."""
+    secrets: Annotated[dict[str, SecretStr], each(_is_variable)] = Field(default_factory=dict)
+    """Secrets of the Worker by name; set them with `pulumi config set --secret --path`."""
+
+    @model_validator(mode="after")
+    def _classes_differ(self) -> Self:
+        names = [MAIN_CLASS, *(kind.class_name for kind in self.further_sandboxes.values())]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"further_sandboxes: class {twice[0]} is used twice; give each kind a class of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _own_worker_knows_its_version(self) -> Self:
+        if self.worker.bundle and not self.sdk.version:
+            raise ValueError("sdk.version: a ready bundle does not tell its version of the SDK; add it")
+        return self
+
+    @model_validator(mode="after")
+    def _has_somewhere_to_answer(self) -> Self:
+        if self.sdk.generation == "1.x" and not (self.worker.entry or self.worker.bundle):
+            raise ValueError(
+                "sdk.generation: this package's Worker is of generation 0.12; set worker.entry or worker.bundle to one "
+                "of generation 1.x"
+            )
+        return self

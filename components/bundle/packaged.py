@@ -1,0 +1,12 @@
+"""Where the folders that belong to this package lie: beside it in a checkout, inside it when it is installed."""
+
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+
+
+def folder(name: str) -> Path:
+    """Give the folder `images` or `worker_src`."""
+    inside = _PACKAGE / name
+    return inside if inside.is_dir() else _PACKAGE.parent / name

@@ -1,0 +1,180 @@
+"""The Worker's code, bundled: modules with their hashes in a folder named after what they were made from.
+
+A bundle that was made before is found again by the hash of its sources, without starting Node. Different runs may work
+in one folder: results appear whole, by a rename.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from . import packaged
+
+_SKIPPED: Final = {"node_modules", "dist", "test", "coverage"}
+_LOCK: Final = "package-lock.json"
+_SDK: Final = "@cloudflare/sandbox"
+_BUILDER: Final = "build.mjs"
+_PACKAGE_FILES: Final = ("package.json", _LOCK, ".npmrc")
+
+
+class BundleError(ValueError):
+    """The Worker's code cannot be bundled; says what, why and what to do."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file to upload."""
+
+    file: Path
+    sha256: str
+
+
+@dataclass(frozen=True)
+class WorkerBundle:
+    """The modules of a Worker."""
+
+    main_module: str
+    modules: Mapping[str, Module]
+
+
+def packaged_worker(build_folder: Path, *, further_classes: Sequence[str] = ()) -> WorkerBundle:
+    """Bundle this package's Worker; each further class is one more kind of sandbox."""
+    source = packaged.folder("worker_src")
+    entry = _entry(further_classes)
+    key = _digest([*_tree(source), ("entry", entry.encode())])
+    return _made(build_folder, key, lambda scratch: _bundle(source, build_folder, scratch, entry=entry))
+
+
+def own_worker(entry: Path, build_folder: Path) -> WorkerBundle:
+    """Bundle a user's entry file with the packages that are installed beside it."""
+    if not entry.is_file():
+        raise BundleError(f"worker.entry: there is no file {entry}; correct the path")
+    source = packaged.folder("worker_src")
+    key = _digest([*_tree(project_of(entry)), *_tree(source), ("entry", str(entry).encode())])
+    return _made(build_folder, key, lambda scratch: _bundle(source, build_folder, scratch, own=entry.resolve()))
+
+
+def ready_bundle(main: Path) -> WorkerBundle:
+    """Take a bundle as it is: the main module and the files beside it."""
+    if not main.is_file():
+        raise BundleError(f"worker.bundle: there is no file {main}; build it first or correct the path")
+    files = sorted(path for path in main.parent.rglob("*") if path.is_file() and path.suffix != ".map")
+    modules = {path.relative_to(main.parent).as_posix(): Module(path, _sha256(path)) for path in files}
+    return WorkerBundle(main.name, modules)
+
+
+def project_of(entry: Path) -> Path:
+    """Give the folder of the package an entry file belongs to."""
+    return next((folder for folder in entry.parents if (folder / "package.json").is_file()), entry.parent)
+
+
+def sdk_version(project: Path) -> str | None:
+    """Give the version of the Sandbox SDK that a lock file resolves, if there is one that says so."""
+    try:
+        lock = json.loads((project / _LOCK).read_text(encoding="utf-8"))
+        return str(lock["packages"][f"node_modules/{_SDK}"]["version"])
+    except FileNotFoundError:
+        return None
+    except (KeyError, TypeError):
+        return None
+    except (OSError, ValueError) as error:
+        raise BundleError(f"cannot read {project / _LOCK} ({error}); run `npm install` there") from None
+
+
+def _entry(further_classes: Sequence[str]) -> str:
+    """Write the entry module: the packaged one, and one subclass for each further kind of sandbox."""
+    lines = ['import { Sandbox } from "./src/index.ts";', 'export * from "./src/index.ts";']
+    lines += ['export { default } from "./src/index.ts";']
+    lines += [f"export class {name} extends Sandbox {{}}" for name in sorted(further_classes)]
+    return "\n".join(lines) + "\n"
+
+
+def _made(build_folder: Path, key: str, make: Callable[[Path], Path]) -> WorkerBundle:
+    """Give the bundle of this key, made if there is none; it appears whole or not at all."""
+    folder = build_folder / "worker" / key
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
+            made = make(Path(scratch))
+            try:
+                made.rename(folder)
+            except OSError:
+                if not folder.is_dir():  # another run may have been quicker
+                    raise
+    main = next(path.name for path in sorted(folder.glob("index.*")) if path.suffix in {".js", ".mjs"})
+    return ready_bundle(folder / main)
+
+
+def _bundle(source: Path, build_folder: Path, scratch: Path, *, entry: str = "", own: Path | None = None) -> Path:
+    """Run the builder on a copy of the sources; the folder with its results."""
+    shop, out = scratch / "source", scratch / "out"
+    shutil.copytree(source, shop, ignore=shutil.ignore_patterns(*_SKIPPED))
+    (shop / "node_modules").symlink_to(_packages(source, build_folder).resolve() / "node_modules")
+    target = own
+    if target is None:
+        target = shop / "entry.ts"
+        target.write_text(entry, encoding="utf-8")
+    _run(["node", _BUILDER, "--entry", str(target), "--out", str(out)], shop, "the Worker does not bundle")
+    return out
+
+
+def _packages(source: Path, build_folder: Path) -> Path:
+    """Give a folder with the packages that the lock file names, installed once per lock file."""
+    key = _digest((name, (source / name).read_bytes()) for name in _PACKAGE_FILES)
+    folder = build_folder / "packages" / key
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
+        made = Path(scratch) / "packages"
+        made.mkdir()
+        for name in _PACKAGE_FILES:
+            shutil.copyfile(source / name, made / name)
+        install = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]
+        _run(install, made, "the Worker's packages cannot be installed")
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+    return folder
+
+
+def _run(command: list[str], folder: Path, what: str) -> None:
+    program = shutil.which(command[0])
+    if program is None:
+        raise BundleError(
+            f"{what}: there is no `{command[0]}` on PATH; install Node 20 or newer, or set worker.bundle to a ready one"
+        )
+    done = subprocess.run([program, *command[1:]], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").replace(str(folder), "")
+        raise BundleError(f"{what}:\n{why}")
+
+
+def _tree(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Give name and content of every source file, in one order."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        for name in sorted(files):
+            path = Path(parent, name)
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _digest(parts: Iterable[tuple[str, bytes]]) -> str:
+    digest = hashlib.sha256()
+    for name, content in parts:
+        digest.update(f"{len(name)} {len(content)} {name}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:24]
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,127 @@
+"""Settings `worker`: which code runs, as of which date, with what around it."""
+
+import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from ..platform import compatibility
+from ..platform.bindings import KINDS, SECRET_KINDS
+from .base import Section, each, matching
+
+ScriptName = Annotated[
+    str,
+    matching(
+        r"[a-z0-9][a-z0-9-]{0,61}[a-z0-9]|[a-z0-9]",
+        "use 1 to 63 lower-case letters, digits and hyphens, beginning and ending without a hyphen",
+    ),
+]
+_IDENTIFIER = r"[A-Za-z_$][\w$]*"
+
+
+def _is_date(value: str) -> str:
+    try:
+        datetime.date.fromisoformat(value)
+    except ValueError:
+        raise ValueError(f"expected a date such as {compatibility.TESTED_DATE}") from None
+    if value < compatibility.OWN_PID_NAMESPACE:
+        raise ValueError(
+            f"dates before {compatibility.OWN_PID_NAMESPACE} run containers in the host's process namespace; "
+            f"use {compatibility.TESTED_DATE} or another later one"
+        )
+    return value
+
+
+def _is_cron(value: str) -> None:
+    if len(value.split()) != 5:
+        raise ValueError(f"{value!r} is not a schedule of five fields, such as */15 * * * *")
+
+
+def _is_binding_name(name: str) -> None:
+    if not (name and name.isascii() and name.isidentifier()):
+        raise ValueError(f"{name!r} is not a name for code; use letters, digits and underscores")
+
+
+class ObservabilitySettings(Section):
+    """What Cloudflare records of the Worker."""
+
+    enabled: bool = True
+    """Whether requests and logs are recorded."""
+    sampling_rate: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of requests that are recorded, above 0 up to 1."""
+
+
+class RateLimitSettings(Section):
+    """How many requests one API key may make."""
+
+    requests: Annotated[int, Field(ge=1)] = 600
+    """Requests in the period."""
+    period_seconds: Literal[10, 60] = 60
+    """The period; Cloudflare knows these two."""
+
+
+class WorkerSettings(Section):
+    """The Worker script."""
+
+    name: ScriptName | None = None
+    """Name of the script; derived from the stack's name if left out."""
+    entry: str | None = None
+    """Entry file of a Worker of your own, TypeScript or JavaScript, relative to the project; it is bundled. If neither
+    this nor `bundle` is given, this package's Worker is deployed."""
+    bundle: str | None = None
+    """Main module of a ready bundle, relative to the project; it is uploaded as it is."""
+    compatibility_date: Annotated[str, AfterValidator(_is_date)] = compatibility.TESTED_DATE
+    """Behaviour of the runtime as of this date."""
+    compatibility_flags: tuple[str, ...] = ()
+    """Switches beside the date. What the SDK needs is added as the date demands; do not name `nodejs_compat`."""
+    variables: Annotated[dict[str, str], each(_is_binding_name)] = Field(default_factory=dict)
+    """Plain text the Worker finds in its environment, visible to all who may read the script."""
+    bindings: Annotated[dict[str, dict[str, Any]], each(_is_binding_name)] = Field(default_factory=dict)
+    """Further bindings by name: `type` and the fields of that type, in snake case."""
+    workers_dev: bool = False
+    """Whether the API also answers on workers.dev. Preview URLs never do."""
+    schedules: Annotated[tuple[str, ...], each(_is_cron)] = ("*/15 * * * *",)
+    """When the Worker looks after idle sandboxes, as cron expressions in UTC; empty for never."""
+    observability: ObservabilitySettings = ObservabilitySettings()
+    """What Cloudflare records."""
+    rate_limit: RateLimitSettings | None = RateLimitSettings()
+    """Requests one API key may make; `null` for no limit."""
+    cpu_milliseconds: Annotated[int, Field(ge=10, le=300_000)] | None = None
+    """CPU time one request may take; Cloudflare's default if left out."""
+    lifecycle: Literal["migrations", "exports"] = "migrations"
+    """How Durable Object classes are declared to Cloudflare; from `exports` there is no way back."""
+    renamed_classes: dict[str, Annotated[str, matching(_IDENTIFIER, "give the class's former name")]] = Field(
+        default_factory=dict
+    )
+    """Former names of classes by their present ones. May stay: it has no effect once a class has been renamed."""
+    deleted_classes: tuple[str, ...] = ()
+    """Classes to give up with all their data, by name."""
+    adopt: bool = False
+    """Take over a script of this name that was made by wrangler, for instance."""
+
+    @model_validator(mode="after")
+    def _is_one_source(self) -> Self:
+        if self.entry and self.bundle:
+            raise ValueError("entry and bundle exclude each other; remove one")
+        return self
+
+    @model_validator(mode="after")
+    def _flags_fit_date(self) -> Self:
+        if compatibility.NODEJS_FLAG in self.compatibility_flags:
+            raise ValueError(
+                "compatibility_flags: nodejs_compat is added as compatibility_date demands "
+                f"(from {compatibility.NODEJS_DEFAULT} on it is an error); remove it"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _bindings_are_known(self) -> Self:
+        for name, binding in self.bindings.items():
+            kind = binding.get("type")
+            if kind in SECRET_KINDS:
+                raise ValueError(f"bindings.{name}: a secret does not belong here in clear; put it under `secrets`")
+            if kind not in KINDS:
+                raise ValueError(f"bindings.{name}.type: no such kind of binding; known are {', '.join(sorted(KINDS))}")
+            if name in self.variables:
+                raise ValueError(f"bindings.{name} and variables.{name} have one name; rename one")
+        return self

@@ -1,0 +1,149 @@
+"""SandboxWorker: the Worker script with its Durable Object classes and bindings, and the schedules it is called on.
+
+The names of bindings are those that the Sandbox SDK and this package's Worker look for; values may be outputs of other
+resources.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pulumi
+
+from .bridged import cloudflare
+from .bundle.worker import WorkerBundle
+from .platform import compatibility
+from .provider.resources import WorkerScript
+from .settings.worker import WorkerSettings
+
+TYPE: Final = "cloudflare-sandbox:index:SandboxWorker"
+RATE_LIMITER: Final = "RATE_LIMITER"
+
+Bindings = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class WorkerArgs:
+    """What a SandboxWorker is made from."""
+
+    settings: WorkerSettings
+    account_id: pulumi.Input[str]
+    script_name: str
+    bundle: WorkerBundle
+    classes: Mapping[str, Mapping[str, pulumi.Input[str]]]
+    """Sandbox classes by name, each with its images by name where the Durable Objects choose one (generation 1.x)."""
+    bindings: Bindings = field(default_factory=dict)
+    """Bindings of storage and others, by name."""
+    variables: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    """Plain text by name."""
+    secrets: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    """Secrets by name."""
+    lasting: bool = True
+    """Whether the script, which owns the objects' data, is protected."""
+
+
+class SandboxWorker(pulumi.ComponentResource):
+    """The Worker script."""
+
+    script_name: pulumi.Output[str]
+    """Name of the script."""
+    version_id: pulumi.Output[str]
+    """Id of the live version."""
+    namespace_ids: pulumi.Output[Mapping[str, str]]
+    """Ids of the Durable Object namespaces by class."""
+    url: pulumi.Output[str | None]
+    """URL on workers.dev, if it answers there."""
+
+    def __init__(self, name: str, args: WorkerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(TYPE, name, None, opts)
+        settings = args.settings
+        script = WorkerScript(
+            name,
+            {
+                "account_id": args.account_id,
+                "script_name": args.script_name,
+                "main_module": args.bundle.main_module,
+                "modules": {
+                    module: {"file": str(part.file), "sha256": part.sha256}
+                    for module, part in args.bundle.modules.items()
+                },
+                "compatibility_date": settings.compatibility_date,
+                "compatibility_flags": compatibility.flags(settings.compatibility_date, settings.compatibility_flags),
+                "bindings": _bindings(args),
+                "classes": _classes(args),
+                "deleted_classes": list(settings.deleted_classes),
+                "lifecycle": settings.lifecycle,
+                "observability": {
+                    "enabled": settings.observability.enabled,
+                    "head_sampling_rate": settings.observability.sampling_rate,
+                },
+                **({"limits": {"cpu_ms": settings.cpu_milliseconds}} if settings.cpu_milliseconds else {}),
+                "workers_dev": settings.workers_dev,
+                "adopt": settings.adopt,
+            },
+            pulumi.ResourceOptions(parent=self, protect=args.lasting),
+        )
+        if settings.schedules:
+            cloudflare.WorkersCronTrigger(
+                f"{name}-schedules",
+                account_id=args.account_id,
+                script_name=script.script_name,
+                schedules=[{"cron": each} for each in settings.schedules],
+                opts=pulumi.ResourceOptions(parent=self, deleted_with=script),
+            )
+        self.script_name = script.script_name
+        self.version_id = script.version_id
+        self.namespace_ids = script.namespace_ids
+        self.url = script.url
+        self.register_outputs(
+            {
+                "script_name": self.script_name,
+                "version_id": self.version_id,
+                "namespace_ids": self.namespace_ids,
+                "url": self.url,
+            }
+        )
+
+
+def _classes(args: WorkerArgs) -> dict[str, Any]:
+    former = args.settings.renamed_classes
+    return {
+        name: {
+            "container": {"images": dict(images)} if images else {},
+            **({"renamed_from": former[name]} if name in former else {}),
+        }
+        for name, images in args.classes.items()
+    }
+
+
+def _bindings(args: WorkerArgs) -> dict[str, Any]:
+    """Give all bindings; a name that is used twice is refused, as one would silently lose."""
+    limit = args.settings.rate_limit
+    sources: list[tuple[str, Bindings]] = [
+        ("a sandbox class", {name: {"type": "durable_object_namespace", "class_name": name} for name in args.classes}),
+        ("this package", args.bindings),
+        ("this package", {name: {"type": "plain_text", "text": text} for name, text in args.variables.items()}),
+        ("secrets", {name: {"type": "secret_text", "text": text} for name, text in args.secrets.items()}),
+        ("this package", {RATE_LIMITER: _rate_limiter(args.script_name, limit.requests, limit.period_seconds)} if limit else {}),
+        ("worker.variables", {n: {"type": "plain_text", "text": text} for n, text in args.settings.variables.items()}),
+        ("worker.bindings", args.settings.bindings),
+    ]
+    owners: dict[str, str] = {}
+    merged: dict[str, Any] = {}
+    for owner, bindings in sources:
+        for name, binding in bindings.items():
+            if name in owners:
+                raise ValueError(f"the binding {name} of {owner} is already one of {owners[name]}; choose another name")
+            owners[name], merged[name] = owner, dict(binding)
+    return merged
+
+
+def _rate_limiter(script_name: str, requests: int, period_seconds: int) -> dict[str, Any]:
+    """Make a rate limiter whose counter no other script shares: its id is a number the account knows no owner of."""
+    namespace = int.from_bytes(hashlib.sha256(script_name.encode()).digest()[:4], "big") & 0x7FFFFFFF
+    return {
+        "type": "ratelimit",
+        "namespace_id": str(namespace),
+        "simple": {"limit": requests, "period": period_seconds},
+    }
