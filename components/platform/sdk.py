@@ -1,0 +1,117 @@
+"""Versions and images of the Sandbox SDK: which tags exist, what is in them, how an image of one's own is made.
+
+Source: cloudflare/sandbox-sdk up to 0.12.10, its changelog, and Cloudflare's documentation of 1.0. 2026-11-16.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Literal
+
+Generation = Literal["0.12", "1.x"]
+Release = tuple[int, int, int]
+
+REPOSITORY: Final = "cloudflare/sandbox"
+"""Repository on Docker Hub, the same for both generations."""
+IMAGE: Final = f"docker.io/{REPOSITORY}"
+SERVER: Final = "/container-server/sandbox"
+"""The server inside images of 0.x, and their entry point."""
+SHIM: Final = "/usr/local/bin/sandbox-shim"
+"""The helper of 1.x: where images have it, and where the image that carries it has it."""
+SERVER_PORT: Final = 3000
+"""Where the server of 0.x listens; no program in the sandbox may."""
+VERSION_VARIABLE: Final = "SANDBOX_VERSION"
+"""What the server of 0.x tells the Worker as its version; images made by copying the server lack it by themselves."""
+NEEDED_BY_SERVER: Final = ("bash", "file")
+"""Programs without which the server of 0.x does not work; git is needed for checkouts only."""
+LAST_OF_0: Final = "0.12.10"
+END_OF_FIXES_OF_0: Final = date(2026, 12, 31)
+
+_COPYING_SINCE: Final = (0, 6, 5)
+_PYTHON_IN_DEFAULT_UNTIL: Final = (0, 5, 99)
+_VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kind of official image of 0.x."""
+
+    since: Release
+    until: Release = (0, 99, 99)
+    python: bool = False
+    node: bool = True
+    debian: bool = True
+
+
+VARIANTS: Final[Mapping[str, Variant]] = {
+    "default": Variant((0, 1, 0)),
+    "python": Variant((0, 6, 0), python=True),
+    "opencode": Variant((0, 6, 4)),
+    "musl": Variant((0, 7, 2), node=False, debian=False),
+    "desktop": Variant((0, 7, 10), until=(0, 11, 99)),
+}
+
+
+def release(version: str) -> Release | None:
+    """Read an exact version; None for anything else, previews such as 0.13.0-next.1 included."""
+    found = _VERSION.fullmatch(version)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def generation_of(version: str) -> Generation | None:
+    """Give the generation a version belongs to; None where it is of neither."""
+    found = release(version)
+    if found is None or found[0] > 1 or (0, 13, 0) <= found < (1, 0, 0):
+        return None
+    return "1.x" if found[0] == 1 else "0.12"
+
+
+def tag(version: str, variant: str = "default") -> str:
+    """Give the tag of an official image."""
+    return version if variant == "default" else f"{version}-{variant}"
+
+
+def split_tag(text: str) -> tuple[str, str]:
+    """Divide a tag into version and variant."""
+    version, _, variant = text.partition("-")
+    return version, variant or "default"
+
+
+def variant_problem(version: str, variant: str) -> str:
+    """Say why there is no such image, with the remedy; empty when there is one."""
+    known, found = VARIANTS.get(variant), release(version)
+    if known is None:
+        return f"there is no image variant {variant}; choose one of {', '.join(available(version))}"
+    if found is None or known.since <= found <= known.until:
+        return ""
+    when = (
+        f"exists since {_written(known.since)}" if found < known.since else f"ended with {_written(known.until)[:-2]}x"
+    )
+    return f"the image variant {variant} {when}, not for {version}; choose one of {', '.join(available(version))}"
+
+
+def available(version: str) -> list[str]:
+    """Give the variants of a version."""
+    found = release(version) or (0, 12, 0)
+    return [name for name, each in VARIANTS.items() if each.since <= found <= each.until]
+
+
+def has_python(version: str, variant: str) -> bool:
+    """Whether an official image has Python."""
+    found = release(version)
+    return VARIANTS[variant].python or (found is not None and found <= _PYTHON_IN_DEFAULT_UNTIL)
+
+
+def copying_problem(version: str) -> str:
+    """Say why the server cannot be copied into another image; empty when it can."""
+    found = release(version)
+    if found is None or found >= _COPYING_SINCE:
+        return ""
+    return (
+        f"the server can be copied into an image since {_written(_COPYING_SINCE)}, not from {version}; update the SDK"
+    )
+
+
+def _written(found: Release) -> str:
+    return ".".join(map(str, found))
