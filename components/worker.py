@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pulumi
 
-from .bridged import cloudflare
+from . import bridged
 from .bundle.worker import WorkerBundle
 from .platform import compatibility
 from .provider.resources import WorkerScript
@@ -85,7 +85,7 @@ class SandboxWorker(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self, protect=args.lasting),
         )
         if settings.schedules:
-            cloudflare.WorkersCronTrigger(
+            bridged.WorkersCronTrigger(
                 f"{name}-schedules",
                 account_id=args.account_id,
                 script_name=script.script_name,
@@ -125,7 +125,10 @@ def _bindings(args: WorkerArgs) -> dict[str, Any]:
         ("this package", args.bindings),
         ("this package", {name: {"type": "plain_text", "text": text} for name, text in args.variables.items()}),
         ("secrets", {name: {"type": "secret_text", "text": text} for name, text in args.secrets.items()}),
-        ("this package", {RATE_LIMITER: _rate_limiter(args.script_name, limit.requests, limit.period_seconds)} if limit else {}),
+        (
+            "this package",
+            {RATE_LIMITER: _rate_limiter(args.script_name, limit.requests, limit.period_seconds)} if limit else {},
+        ),
         ("worker.variables", {n: {"type": "plain_text", "text": text} for n, text in args.settings.variables.items()}),
         ("worker.bindings", args.settings.bindings),
     ]

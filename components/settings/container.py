@@ -1,5 +1,6 @@
 """Settings `container`: how large instances are, how many, where, and how changes reach them."""
 
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -13,7 +14,7 @@ Region = Literal["AFR", "APAC", "EEUR", "ENAM", "ME", "OC", "SAM", "WEUR", "WNAM
 
 
 def _rising_to_all(steps: tuple[int, ...]) -> tuple[int, ...]:
-    rising = all(low < high for low, high in zip(steps, steps[1:], strict=False))
+    rising = all(low < high for low, high in pairwise(steps))
     if not steps or steps[0] < containers.SMALLEST_STEP or not rising or steps[-1] != 100:
         raise ValueError(
             f"give percentages that begin at {containers.SMALLEST_STEP} or more, rise and end at 100, such as [25, 100]"
@@ -66,9 +67,9 @@ class RolloutSettings(Section):
 class ContainerSettings(Section):
     """The container application of one sandbox class."""
 
-    name: Annotated[str, matching(rf"[a-z0-9][a-z0-9-]{{0,{LIMIT - 1}}}", "use lower-case letters, digits and -")] | None = (
-        None
-    )
+    name: (
+        Annotated[str, matching(rf"[a-z0-9][a-z0-9-]{{0,{LIMIT - 1}}}", "use lower-case letters, digits and -")] | None
+    ) = None
     """Name of the application; derived from the stack's name if left out."""
     instance_type: InstanceType | None = None
     """Size by name; `basic` if neither this nor `size` is given."""

@@ -1,6 +1,6 @@
 """Settings `worker`: which code runs, as of which date, with what around it."""
 
-import datetime
+from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -21,7 +21,7 @@ _IDENTIFIER = r"[A-Za-z_$][\w$]*"
 
 def _is_date(value: str) -> str:
     try:
-        datetime.date.fromisoformat(value)
+        date.fromisoformat(value)
     except ValueError:
         raise ValueError(f"expected a date such as {compatibility.TESTED_DATE}") from None
     if value < compatibility.OWN_PID_NAMESPACE:

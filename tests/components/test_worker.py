@@ -1,0 +1,160 @@
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pulumi_cloudflare
+import pytest
+
+from components import worker
+from components.bundle.worker import Module, WorkerBundle
+from components.settings.worker import WorkerSettings
+from components.worker import SandboxWorker, WorkerArgs
+from tests.components.monitor import Recorded, deploy, unknown_inputs
+
+ACCOUNT = "a" * 32
+SCRIPT = "cloudflare-sandbox:index:WorkerScript"
+BUNDLE = WorkerBundle("index.js", {"index.js": Module(Path("build/index.js"), "2" * 64)})
+SANDBOX = {"type": "durable_object_namespace", "className": "Sandbox"}
+LIMITER = {"type": "ratelimit", "namespaceId": "295942121", "simple": {"limit": 600, "period": 60}}
+DEFAULTS = {
+    "accountId": ACCOUNT,
+    "scriptName": "sandbox-test",
+    "mainModule": "index.js",
+    "modules": {"index.js": {"file": "build/index.js", "sha256": "2" * 64}},
+    "compatibilityDate": "2026-07-01",
+    "compatibilityFlags": ["nodejs_compat"],
+    "bindings": {"Sandbox": SANDBOX, "RATE_LIMITER": LIMITER},
+    "classes": {"Sandbox": {"container": {}}},
+    "deletedClasses": [],
+    "lifecycle": "migrations",
+    "observability": {"enabled": True, "headSamplingRate": 1.0},
+    "workersDev": False,
+    "adopt": False,
+}
+
+
+def run(
+    settings: dict[str, Any],
+    *,
+    classes: Mapping[str, Mapping[str, str]] | None = None,
+    lasting: bool = True,
+    given: Callable[[], dict[str, Any]] = dict,
+) -> Recorded:
+    def program() -> None:
+        args = WorkerArgs(
+            settings=WorkerSettings.parse(settings),
+            account_id=ACCOUNT,
+            script_name="sandbox-test",
+            bundle=BUNDLE,
+            classes=classes or {"Sandbox": {}},
+            lasting=lasting,
+            **given(),
+        )
+        SandboxWorker("main", args)
+
+    def deployed(_: Any) -> Any:
+        return {"versionId": "v1", "namespaceIds": {"Sandbox": "ns-1"}, "url": None}
+
+    return deploy(program, answers={SCRIPT: deployed})
+
+
+def test_the_defaults_bind_the_class_limit_requests_and_stay_off_workers_dev():
+    recorded = run({})
+    assert recorded.names() == ["SandboxWorker main", "WorkerScript main", "WorkersCronTrigger main-schedules"]
+    script = recorded.one(SCRIPT)
+    assert script.inputs == DEFAULTS
+    assert (script.parent, script.protect) == ("main", True)
+    trigger = recorded.one("WorkersCronTrigger")
+    assert trigger.inputs == {
+        "accountId": ACCOUNT,
+        "scriptName": "sandbox-test",
+        "schedules": [{"cron": "*/15 * * * *"}],
+    }
+    assert unknown_inputs(trigger, pulumi_cloudflare) == []
+    assert (trigger.parent, trigger.dependencies) == ("main", {"main"})
+    assert recorded.one("SandboxWorker").outputs == [
+        {"script_name": "sandbox-test", "version_id": "v1", "namespace_ids": {"Sandbox": "ns-1"}}
+    ]
+
+
+def test_a_throw_away_worker_is_not_protected():
+    assert not run({}, lasting=False).one(SCRIPT).protect
+
+
+@pytest.mark.parametrize(
+    ("settings", "changed"),
+    [
+        ({"compatibility_date": "2026-08-03"}, {"compatibilityDate": "2026-08-03"}),
+        ({"compatibility_date": "2026-08-04"}, {"compatibilityDate": "2026-08-04", "compatibilityFlags": []}),
+        ({"compatibility_flags": ["b_flag", "a_flag"]}, {"compatibilityFlags": ["a_flag", "b_flag", "nodejs_compat"]}),
+        ({"workers_dev": True}, {"workersDev": True}),
+        ({"adopt": True}, {"adopt": True}),
+        ({"lifecycle": "exports"}, {"lifecycle": "exports"}),
+        ({"deleted_classes": ["Old"]}, {"deletedClasses": ["Old"]}),
+        ({"renamed_classes": {"Sandbox": "Box"}}, {"classes": {"Sandbox": {"container": {}, "renamedFrom": "Box"}}}),
+        ({"cpu_milliseconds": 50}, {"limits": {"cpuMs": 50}}),
+        (
+            {"observability": {"enabled": True, "sampling_rate": 0.1}},
+            {"observability": {"enabled": True, "headSamplingRate": 0.1}},
+        ),
+        ({"rate_limit": None}, {"bindings": {"Sandbox": SANDBOX}}),
+        (
+            {"rate_limit": {"requests": 5, "period_seconds": 10}},
+            {"bindings": {"Sandbox": SANDBOX, "RATE_LIMITER": {**LIMITER, "simple": {"limit": 5, "period": 10}}}},
+        ),
+        (
+            {"variables": {"SLEEP_AFTER": "5m"}},
+            {"bindings": {**DEFAULTS["bindings"], "SLEEP_AFTER": {"type": "plain_text", "text": "5m"}}},
+        ),
+        (
+            {"bindings": {"AI": {"type": "ai"}, "DB": {"type": "d1", "id": "x"}}},
+            {"bindings": {**DEFAULTS["bindings"], "AI": {"type": "ai"}, "DB": {"type": "d1", "id": "x"}}},
+        ),
+    ],
+)
+def test_a_setting_changes_its_input_and_no_other(settings: dict[str, Any], changed: dict[str, Any]):
+    assert run(settings).one(SCRIPT).inputs == {**DEFAULTS, **changed}
+
+
+def test_without_schedules_there_is_no_trigger():
+    assert run({"schedules": []}).names() == ["SandboxWorker main", "WorkerScript main"]
+
+
+def test_what_others_give_is_bound_and_secrets_stay_secret():
+    def given() -> dict[str, Any]:
+        return {
+            "bindings": {"FILES_BUCKET": {"type": "r2_bucket", "bucket_name": pulumi.Output.from_input("files")}},
+            "variables": {"PREVIEW_HOSTNAME": "preview.example.com"},
+            "secrets": {"API_KEYS": pulumi.Output.secret("[]")},
+        }
+
+    script = run({}, given=given).one(SCRIPT)
+    assert script.inputs["bindings"] == {
+        **DEFAULTS["bindings"],
+        "FILES_BUCKET": {"type": "r2_bucket", "bucketName": "files"},
+        "PREVIEW_HOSTNAME": {"type": "plain_text", "text": "preview.example.com"},
+        "API_KEYS": {"type": "secret_text", "text": "[]"},
+    }
+    assert "bindings" in script.secret_inputs
+
+
+def test_classes_of_generation_1_carry_their_images():
+    inputs = run({}, classes={"Sandbox": {"main": "i@sha256:1"}, "Other": {}}).one(SCRIPT).inputs
+    assert inputs["classes"] == {
+        "Sandbox": {"container": {"images": {"main": "i@sha256:1"}}},
+        "Other": {"container": {}},
+    }
+    assert inputs["bindings"]["Other"] == {"type": "durable_object_namespace", "className": "Other"}
+
+
+def test_two_bindings_of_one_name_are_refused():
+    with pytest.raises(
+        ValueError, match=r"^the binding Sandbox of worker\.variables is already one of a sandbox class"
+    ):
+        run({"variables": {"Sandbox": "x"}})
+
+
+def test_two_scripts_do_not_share_a_rate_limiter():
+    numbers = {worker._rate_limiter(f"script-{index}", 1, 10)["namespace_id"] for index in range(1000)}
+    assert len(numbers) == 1000
