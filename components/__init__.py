@@ -9,12 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .provider.resources import ContainerApplication, WorkerScript, get_registry_credentials
+    from .image import SandboxImage
+    from .provider.resources import ContainerApplication, RegistryImage, WorkerScript, get_registry_credentials
     from .settings import SandboxSettings, SettingsError
     from .stack import SandboxStack
 
 __all__ = [
     "ContainerApplication",
+    "RegistryImage",
+    "SandboxImage",
     "SandboxSettings",
     "SandboxStack",
     "SettingsError",
@@ -24,6 +27,8 @@ __all__ = [
 
 _HOMES = {
     "ContainerApplication": ".provider.resources",
+    "RegistryImage": ".provider.resources",
+    "SandboxImage": ".image",
     "SandboxSettings": ".settings",
     "SandboxStack": ".stack",
     "SettingsError": ".settings",

@@ -29,6 +29,13 @@ class Entry:
         """Give the bytes."""
         return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
 
+    def digest(self) -> bytes:
+        """Hash the bytes without holding a large file in memory."""
+        if isinstance(self.content, bytes):
+            return hashlib.sha256(self.content).digest()
+        with self.content.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+
 
 Context = Mapping[str, Entry]
 
@@ -38,8 +45,7 @@ def content_hash(context: Context) -> str:
     total = hashlib.sha256()
     for path, entry in sorted(context.items()):
         name = path.encode("utf-8", "surrogateescape")
-        inner = hashlib.sha256(entry.read()).digest()
-        total.update(len(name).to_bytes(8, "big") + name + bytes([entry.executable]) + inner)
+        total.update(len(name).to_bytes(8, "big") + name + bytes([entry.executable]) + entry.digest())
     return total.hexdigest()
 
 

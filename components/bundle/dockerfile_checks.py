@@ -39,9 +39,8 @@ class _Judge:
         """Find stages of the image for another platform."""
         for stage in self.chain():
             if stage.platform not in ("", _PLATFORM, *_PLATFORM_VARIABLES):
-                yield (
-                    f"line {stage.line}: FROM is for {stage.platform}, but Cloudflare runs {_PLATFORM}; remove --platform"
-                )
+                what = f"FROM is for {stage.platform}, but Cloudflare runs {_PLATFORM}"
+                yield f"line {stage.line}: {what}; remove --platform"
 
     def versions(self) -> Iterator[str]:
         """Find official images that are not the SDK's version, or not named in full."""

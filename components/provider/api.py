@@ -12,7 +12,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from ipaddress import ip_address
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 from .errors import ApiError, Complaint, Refusal, StoppedError, TransientError
 
@@ -59,6 +61,12 @@ class Client:
 
     def __repr__(self) -> str:
         return f"Client({self._base_url})"
+
+    @property
+    def local_host(self) -> str:
+        """Host and port of an API on loopback, which serves its image registry itself; empty for Cloudflare's."""
+        host = urlsplit(self._base_url).netloc
+        return host if is_loopback(host) else ""
 
     def stop(self) -> None:
         """End all waits now, and let no further request begin."""
@@ -232,6 +240,15 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
             continue
         return min(max(seconds, 0), _LONGEST_RETRY_AFTER)
     return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, with or without a port, is this machine."""
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
 
 
 def deadline(timeout: float, default: float) -> float:

@@ -69,7 +69,7 @@ class Complaint:
 
 def _remedy(place: str, status: int, complaint: Complaint) -> str:
     if status in (401, 403) or complaint.code in (9109, 10000):
-        group = "Workers Containers" if "/containers/" in place else "Workers Scripts"
+        group = "Workers Containers" if "/containers/" in place or "/v2/" in place else "Workers Scripts"
         right = "Read" if place.startswith("GET") else "Write"
         return (
             f". The token needs the account permission `{group} {right}`; `wrangler login` tokens often lack Containers"

@@ -315,6 +315,27 @@ CONTAINER_APPLICATION_OUTPUTS: Final[Properties] = {
     "version": Property(Number(), "Number of the configuration that instances run."),
 }
 
+REGISTRY_IMAGE: Final[Properties] = {
+    "accountId": Property(_ACCOUNT, "Account of the registry. Another one needs a replacement.", required=True),
+    "repository": Property(
+        Text(
+            pattern=r"[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*",
+            rule="a repository in lower case, without registry and account",
+        ),
+        "Repository in the account's registry. Another one needs a replacement.",
+        required=True,
+    ),
+    "digest": Property(
+        Text(pattern="sha256:[0-9a-f]{64}", rule="a digest (sha256:…)"),
+        "Digest of the image. Another one needs a replacement, and deletes the old image once nothing runs it.",
+        required=True,
+    ),
+}
+REGISTRY_IMAGE_OUTPUTS: Final[Properties] = {
+    "reference": Property(Text(), "The image with its registry and digest, as applications name it.", required=True),
+    "size": Property(Number(), "Bytes of its layers as the registry keeps them, compressed.", required=True),
+}
+
 CREDENTIALS_ARGUMENTS: Final[Properties] = {
     "accountId": Property(_ACCOUNT, "Account of the registry.", required=True),
     "permissions": Property(
@@ -326,7 +347,7 @@ CREDENTIALS_ARGUMENTS: Final[Properties] = {
 CREDENTIALS_RESULT: Final[Properties] = {
     "host": Property(Text(), "Host to log in to.", required=True),
     "username": Property(Text(), "User name.", required=True),
-    "password": Property(Text(), "Password.", required=True, secret=True),
+    "password": Property(Text(), "Password; empty in previews.", required=True, secret=True),
 }
 CONFIGURATION: Final[Properties] = {
     "apiToken": Property(Text(), "API token; CLOUDFLARE_API_TOKEN of the environment if left out.", secret=True),

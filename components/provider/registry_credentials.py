@@ -8,6 +8,7 @@ from .properties import CREDENTIALS_ARGUMENTS
 from .shapes import Problem, Record
 
 TOKEN: Final = "cloudflare-sandbox:index:getRegistryCredentials"  # noqa: S105 - a function token
+_USER: Final = "v1"  # of every account
 
 
 def checked(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
@@ -17,9 +18,14 @@ def checked(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     return given, list(record.problems(given, ()))
 
 
-def unknown() -> dict[str, Any]:
-    """Give what a preview gets: minting needs a permission that a preview must not need."""
-    return {"host": UNKNOWN, "username": UNKNOWN, "password": UNKNOWN}
+def previewed(client: Client | None, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Give what a preview gets: nothing is minted, as that needs a permission that a preview must not need.
+
+    Host and user name are those that minting will give, so that what is made of them does not look changed.
+    """
+    if client is None:
+        return {"host": UNKNOWN, "username": UNKNOWN, "password": UNKNOWN}
+    return {"host": client.local_host or arguments["registry"], "username": _USER, "password": ""}
 
 
 def mint(client: Client, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The plugin's resources as classes for programs: `WorkerScript`, `ContainerApplication`, `get_registry_credentials`.
+"""The plugin's resources and its function for programs.
 
 Arguments are written in snake case, as everywhere in Python; names that are the user's own (bindings, classes, modules,
 environment variables) stay as they are.
@@ -198,6 +198,17 @@ class ContainerApplicationArgs(TypedDict):
     """Take over the application that the class already has."""
 
 
+class RegistryImageArgs(TypedDict):
+    """Arguments of a RegistryImage."""
+
+    account_id: Input[str]
+    """Account of the registry."""
+    repository: Input[str]
+    """Repository in the account's registry."""
+    digest: Input[str]
+    """Digest of the image."""
+
+
 class _PluginResource(pulumi.CustomResource):
     """Translates names between Python and the plugin."""
 
@@ -257,6 +268,21 @@ class ContainerApplication(_PluginResource):
         super().__init__(name, args, opts)
 
 
+class RegistryImage(_PluginResource):
+    """An image in the account's registry: verified when it comes, deleted when it goes."""
+
+    token = "cloudflare-sandbox:index:RegistryImage"  # noqa: S105 - a type token
+    inputs, outputs = properties.REGISTRY_IMAGE, properties.REGISTRY_IMAGE_OUTPUTS
+
+    reference: pulumi.Output[str]
+    """The image with its registry and digest, as applications name it."""
+    size: pulumi.Output[int]
+    """Bytes of its layers as the registry keeps them, compressed."""
+
+    def __init__(self, name: str, args: RegistryImageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+
+
 class RegistryCredentials(TypedDict):
     """Short-lived credentials for an image registry."""
 
@@ -265,7 +291,7 @@ class RegistryCredentials(TypedDict):
     username: str
     """User name."""
     password: str
-    """Password."""
+    """Password; empty in previews."""
 
 
 def get_registry_credentials(
@@ -276,7 +302,7 @@ def get_registry_credentials(
     registry: Input[str] | None = None,
     opts: pulumi.InvokeOutputOptions | None = None,
 ) -> pulumi.Output[RegistryCredentials]:
-    """Mint credentials for the account's image registry; the result is secret, and unknown in previews."""
+    """Mint credentials for the account's image registry; the result is secret, its password empty in previews."""
     arguments = {
         "accountId": account_id,
         "permissions": permissions,

@@ -11,18 +11,21 @@ from typing import Any, Final
 from . import registry_credentials
 from .container_application import ContainerApplication
 from .properties import CONFIGURATION, CREDENTIALS_ARGUMENTS, CREDENTIALS_RESULT, Properties
+from .registry_image import RegistryImage
 from .resource import Resource
 from .worker_script import WorkerScript
 
 NAME: Final = "cloudflare-sandbox"
 VERSION: Final = "0.1.0"
 FILE: Final = Path(__file__).with_name("schema.json")
-RESOURCES: Final[tuple[type[Resource], ...]] = (WorkerScript, ContainerApplication)
+RESOURCES: Final[tuple[type[Resource], ...]] = (WorkerScript, ContainerApplication, RegistryImage)
 _DOCS: Final = {
     WorkerScript: "A Worker script with its bindings and Durable Object classes, uploaded in one request. Import: "
     "`<account id>/<script name>`.",
     ContainerApplication: "The container application of a Durable Object class. Import: "
     "`<account id>/<script name>/<class name>`.",
+    RegistryImage: "An image in the account's registry: verified when it comes, deleted when it goes. Import: "
+    "`<account id>/<repository>@<digest>`.",
 }
 
 
@@ -41,7 +44,7 @@ def schema() -> dict[str, Any]:
         "resources": {each.token: _resource(each) for each in RESOURCES},
         "functions": {
             registry_credentials.TOKEN: {
-                "description": "Mints short-lived credentials for the account's image registry. Unknown in previews.",
+                "description": "Mints short-lived credentials for the account's image registry; not in previews.",
                 "inputs": _object(CREDENTIALS_ARGUMENTS),
                 "outputs": _object(CREDENTIALS_RESULT),
             }

@@ -93,7 +93,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         arguments, problems = registry_credentials.checked(wire.revealed(given))
         if problems:
             return provider_pb2.InvokeResponse(failures=_failures(problems, given))
-        result = registry_credentials.unknown()
+        result = registry_credentials.previewed(self._client, arguments)
         if not request.preview:
             result = _reported(context, lambda: registry_credentials.mint(self._api(), arguments))
         shown = wire.hidden(result, {}, [("password",)])

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ..platform import references
 from ..platform.sdk import SERVER_PORT, VERSION_VARIABLE
@@ -164,11 +164,11 @@ class ImageSettings(Section):
         _package("npm", r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*@\d+\.\d+\.\d+[0-9A-Za-z.+-]*", "tsx@4.20.3"),
     ] = ()
     """npm packages to install for all users, `name@version`; their install scripts do not run."""
-    files: Annotated[dict[str, str], each(_destination), AfterValidator(_paths)] = {}
+    files: Annotated[dict[str, str], each(_destination), AfterValidator(_paths)] = Field(default_factory=dict)
     """Files and folders to copy in: full path in the image, and where they lie in the project."""
     ports: tuple[Annotated[int, AfterValidator(_port)], ...] = ()
     """Ports that programs in the sandbox listen on; only older versions of wrangler ask for them."""
-    environment: Annotated[dict[str, str], each(_variable), AfterValidator(_one_line)] = {}
+    environment: Annotated[dict[str, str], each(_variable), AfterValidator(_one_line)] = Field(default_factory=dict)
     """Environment variables of everything in the sandbox; no secrets."""
     build_secrets: Annotated[tuple[str, ...], each(_secret)] = ()
     """Names of secrets that only the build sees: variables of the steps that install packages, or `--mount=type=secret`

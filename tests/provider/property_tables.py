@@ -11,6 +11,8 @@ TABLES = {
     "Outputs of WorkerScript": properties.WORKER_SCRIPT_OUTPUTS,
     "ContainerApplication": properties.CONTAINER_APPLICATION,
     "Outputs of ContainerApplication": properties.CONTAINER_APPLICATION_OUTPUTS,
+    "RegistryImage": properties.REGISTRY_IMAGE,
+    "Outputs of RegistryImage": properties.REGISTRY_IMAGE_OUTPUTS,
     "getRegistryCredentials": properties.CREDENTIALS_ARGUMENTS,
     "Result of getRegistryCredentials": properties.CREDENTIALS_RESULT,
 }

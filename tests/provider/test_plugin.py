@@ -46,6 +46,7 @@ def test_every_type_the_schema_refers_to_is_in_it():
     [
         (resources.WorkerScriptArgs, resources.WorkerScript.inputs),
         (resources.ContainerApplicationArgs, resources.ContainerApplication.inputs),
+        (resources.RegistryImageArgs, resources.RegistryImage.inputs),
     ],
 )
 def test_python_arguments_are_those_of_the_schema(arguments: type, properties: typing.Any):
@@ -54,7 +55,7 @@ def test_python_arguments_are_those_of_the_schema(arguments: type, properties: t
     assert {camel(name) for name in required} == {name for name, each in properties.items() if each.required}
 
 
-@pytest.mark.parametrize("kind", [resources.WorkerScript, resources.ContainerApplication])
+@pytest.mark.parametrize("kind", [resources.WorkerScript, resources.ContainerApplication, resources.RegistryImage])
 def test_python_outputs_are_those_of_the_schema(kind: typing.Any):
     own = {camel(name) for name in kind.__annotations__}
     assert set(kind.outputs) <= own <= {*kind.outputs, *kind.inputs}

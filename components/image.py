@@ -1,0 +1,259 @@
+"""SandboxImage: the image of the sandboxes in the account's registry, by digest, or a ready one as it is.
+
+A built image is rendered, built for linux/amd64, pushed with credentials of this run, verified in the registry, and
+deleted from it when it is replaced or the stack is destroyed. Everything that can be wrong with it is said at once,
+before a resource is made.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pulumi
+from pulumi import Input, Output
+
+from .bundle import context, dockerfile, dockerfile_checks
+from .bundle.dockerfile import Recipe
+from .platform.sdk import Generation
+from .provider.resources import RegistryImage, get_registry_credentials
+from .settings.image import ImageSettings
+
+TYPE: Final = "cloudflare-sandbox:index:SandboxImage"
+PLATFORM: Final = "linux/amd64"
+
+
+def packaged_images() -> Path:
+    """Give the templates that come with the library: inside the installed package, or beside it in a checkout."""
+    here = Path(__file__).resolve().parent
+    return next((each for each in (here / "images", here.parent / "images") if each.is_dir()), here / "images")
+
+
+@dataclass(frozen=True)
+class ImageArgs:
+    """Arguments of a SandboxImage."""
+
+    settings: ImageSettings
+    """What the image is."""
+    account_id: Input[str]
+    """Account whose registry gets it."""
+    repository: str
+    """Repository in the registry, unless the settings name one."""
+    sdk_version: str
+    """Version of @cloudflare/sandbox that the Worker is locked to."""
+    generation: Generation
+    """Generation of the SDK."""
+    project_folder: Path
+    """Where paths in the settings begin, and where the engine runs plugins."""
+    build_folder: Path
+    """Where rendered contexts are written."""
+    secrets: Mapping[str, Input[str]] = field(default_factory=dict)
+    """Values of the build secrets that the settings name."""
+    images_folder: Path = field(default_factory=packaged_images)
+    """Templates of Dockerfiles."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A build as far as it follows from files and settings: where its context is, and its hash."""
+
+    context: Path
+    dockerfile: Path
+    content_hash: str
+
+
+def plan(args: ImageArgs) -> Plan:
+    """Check everything, write a rendered context, and say what is to be built; a ValueError names all mistakes."""
+    found = [*_wrong_secrets(args)]
+    planned = None
+    try:
+        planned = _own(args) if args.settings.dockerfile else _rendered(args)
+    except ValueError as error:
+        found += str(error).splitlines()
+    if planned is None or found:
+        raise ValueError("the image cannot be built:\n" + "\n".join(f"  {each}" for each in found))
+    return planned
+
+
+def _wrong_secrets(args: ImageArgs) -> list[str]:
+    named, given = set(args.settings.build_secrets), set(args.secrets)
+    nameless = "which image.build_secrets does not name; name it there"
+    without = [f"image.build_secrets: {name} has no value; give it one" for name in sorted(named - given)]
+    return [*without, *(f"a value is given for the build secret {name}, {nameless}" for name in sorted(given - named))]
+
+
+def _rendered(args: ImageArgs) -> Plan:
+    settings = args.settings
+    recipe = Recipe(
+        version=args.sdk_version,
+        generation=args.generation,
+        variant=settings.variant,
+        base=settings.from_image or "",
+        libc=settings.libc,
+        apt=settings.apt,
+        pip=settings.pip,
+        npm=settings.npm,
+        files=tuple(sorted(settings.files)),
+        ports=settings.ports,
+        environment=settings.environment,
+        secrets=settings.build_secrets,
+    )
+    if problems := list(dockerfile.problems(recipe)):
+        raise ValueError("\n".join(problems))
+    text = dockerfile.render(recipe, args.images_folder)
+    ignored = (args.images_folder / recipe.form / context.IGNORE_FILE).read_text(encoding="utf-8")
+    content = context.rendered(text, ignored, settings.files, args.project_folder)
+    content_hash = context.content_hash(content)
+    folder = args.build_folder / context.short(content_hash)
+    context.write(content, folder)
+    return Plan(_named(folder, args), _named(folder / "Dockerfile", args), content_hash)
+
+
+def _own(args: ImageArgs) -> Plan:
+    project, named = args.project_folder, str(args.settings.dockerfile)
+    path = context.inside(project, named, f"image.dockerfile: {named}")
+    if not path.is_file():
+        raise ValueError(f"image.dockerfile: {named} does not exist; write it, or take the setting out")
+    folder = path.parent
+    if args.settings.context:
+        folder = context.inside(project, args.settings.context, f"image.context: {args.settings.context}")
+    if not folder.is_dir():
+        raise ValueError(f"image.context: {args.settings.context} is no folder; make it, or take the setting out")
+    text = path.read_text(encoding="utf-8")
+    if wrong := dockerfile_checks.findings(text, args.sdk_version, args.generation):
+        raise ValueError("\n".join(f"{named}: {each}" for each in wrong))
+    content_hash = context.content_hash(context.existing(folder, path))
+    return Plan(_named(folder, args), _named(path, args), content_hash)
+
+
+def _named(path: Path, args: ImageArgs) -> Path:
+    """Name a path in the project from there, so that state and diffs are the same on every machine."""
+    full, project = Path(os.path.abspath(path)), Path(os.path.abspath(args.project_folder))  # noqa: PTH100 - links stay
+    return full.relative_to(project) if full.is_relative_to(project) else full
+
+
+@dataclass(frozen=True)
+class _Login:
+    """Credentials for the registry; only the password is secret."""
+
+    host: Output[str]
+    username: Output[str]
+    password: Output[str]
+
+
+def _login(account_id: Input[str], opts: pulumi.InvokeOutputOptions) -> _Login:
+    minted = get_registry_credentials(account_id, opts=opts)
+    host = Output.unsecret(minted.apply(lambda found: found["host"]))
+    username = Output.unsecret(minted.apply(lambda found: found["username"]))
+    return _Login(host, username, minted.apply(lambda found: found["password"]))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """All that a builder needs."""
+
+    name: str
+    args: ImageArgs
+    plan: Plan
+    login: _Login
+    tag: Output[str]
+
+
+class SandboxImage(pulumi.ComponentResource):
+    """The image of the sandboxes."""
+
+    reference: Output[str]
+    """The image with its registry and digest."""
+    repository: Output[str]
+    """Repository in the account's registry; empty for a ready image."""
+    context_hash: Output[str]
+    """Hash of everything that went into the build; empty for a ready image."""
+    size: Output[int | None]
+    """Bytes of its layers, compressed; unknown to us for a ready image."""
+
+    def __init__(self, name: str, args: ImageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        planned = None if args.settings.reference else plan(args)
+        super().__init__(TYPE, name, None, opts)
+        if planned is None:
+            self.reference = Output.from_input(str(args.settings.reference))
+            self.repository, self.context_hash = Output.from_input(""), Output.from_input("")
+            self.size = Output.from_input(None)
+        else:
+            self._build(name, args, planned)
+        self.register_outputs(
+            {
+                "reference": self.reference,
+                "repository": self.repository,
+                "context_hash": self.context_hash,
+                "size": self.size,
+            }
+        )
+
+    def _build(self, name: str, args: ImageArgs, planned: Plan) -> None:
+        repository = args.settings.repository or args.repository
+        login = _login(args.account_id, pulumi.InvokeOutputOptions(parent=self))
+        tag = Output.format("{}/{}/{}:{}", login.host, args.account_id, repository, context.short(planned.content_hash))
+        # A builder would delete what it pushed with the credentials in its state, expired by then: RegistryImage does.
+        opts = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
+        build = _with_docker if args.settings.builder.engine == "docker" else _with_buildkit
+        digest = build(_Job(name, args, planned, login, tag), opts)
+        image = RegistryImage(
+            name,
+            {"account_id": args.account_id, "repository": repository, "digest": digest},
+            pulumi.ResourceOptions(parent=self, retain_on_delete=args.settings.keep),
+        )
+        self.reference, self.size = image.reference, image.size
+        self.repository = Output.from_input(repository)
+        self.context_hash = Output.from_input(planned.content_hash)
+
+
+def _with_buildkit(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
+    """Build and push; give the digest."""
+    import pulumi_docker_build as docker_build  # noqa: PLC0415 - costs a second that a ready image need not pay
+
+    builder = job.args.settings.builder
+    image = docker_build.Image(
+        job.name,
+        push=True,
+        tags=[job.tag],
+        platforms=[docker_build.Platform.LINUX_AMD64],
+        context=docker_build.BuildContextArgs(location=job.plan.context.as_posix()),
+        dockerfile=docker_build.DockerfileArgs(location=job.plan.dockerfile.as_posix()),
+        registries=[
+            docker_build.RegistryArgs(
+                address=job.login.host,
+                username=job.login.username,
+                password=job.login.password,
+            )
+        ],
+        builder=docker_build.BuilderConfigArgs(name=builder.name) if builder.name else None,
+        cache_from=[docker_build.CacheFromArgs(raw=each) for each in builder.cache_from] or None,
+        cache_to=[docker_build.CacheToArgs(raw=each) for each in builder.cache_to] or None,
+        secrets={each: Output.secret(value) for each, value in job.args.secrets.items()} or None,
+        build_on_preview=builder.on_preview,
+        opts=opts,
+    )
+    return image.digest
+
+
+def _with_docker(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
+    """Build and push with the Docker daemon; give the digest."""
+    import pulumi_docker as docker  # noqa: PLC0415 - as above
+
+    image = docker.Image(
+        job.name,
+        image_name=job.tag,
+        build=docker.DockerBuildArgs(
+            context=job.plan.context.as_posix(), dockerfile=job.plan.dockerfile.as_posix(), platform=PLATFORM
+        ),
+        registry=docker.RegistryArgs(
+            server=job.login.host,
+            username=job.login.username,
+            password=job.login.password,
+        ),
+        build_on_preview=job.args.settings.builder.on_preview,
+        skip_push=False,
+        opts=opts,
+    )
+    return image.repo_digest.apply(lambda found: found.partition("@")[2])
