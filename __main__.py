@@ -1,13 +1,19 @@
 """Deploys the sandbox stack that this project's configuration describes."""
 
+import os
+
 import pulumi
 
 from components import SandboxSettings, SandboxStack, SettingsError
 
+config = pulumi.Config()
 try:
-    settings = SandboxSettings.parse(pulumi.Config().get_object("sandbox") or {})
+    account = {"account_id": os.environ.get("CLOUDFLARE_ACCOUNT_ID")}
+    settings = SandboxSettings.parse(account | (config.get_object("sandbox") or {}))
+    secrets = {name: config.require_secret(name) for name in settings.all_secrets}
+    stack = SandboxStack(settings.name, settings, secrets=secrets)
 except SettingsError as error:
     raise pulumi.RunError(str(error)) from None
 
-for output, value in SandboxStack(settings.name, settings).outputs().items():
+for output, value in stack.outputs().items():
     pulumi.export(output, value)

@@ -7,7 +7,6 @@ is the reverse: previews stop answering first, applications go before the Worker
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,24 +20,13 @@ from .domain import DomainArgs, PreviewDomain
 from .image import ImageArgs, SandboxImage
 from .naming import physical_name
 from .settings import SandboxSettings, SettingsError
-from .settings.container import ContainerSettings
-from .settings.document import MAIN_CLASS
-from .settings.image import ImageSettings
+from .settings.document import Kind
 from .storage import SandboxStorage, StorageArgs
 from .worker import SandboxWorker, WorkerArgs
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxStack"
 BUILD_FOLDER: Final = ".sandbox-build"
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """A kind of sandbox: its class, image and instances."""
-
-    name: str
-    class_name: str
-    image: ImageSettings
-    container: ContainerSettings
+"""Where bundles and build contexts are made, in the project's folder; all of it can be deleted and comes back."""
 
 
 class SandboxStack(pulumi.ComponentResource):
@@ -60,7 +48,38 @@ class SandboxStack(pulumi.ComponentResource):
     """Durable Object namespaces by class."""
     bucket_names: pulumi.Output[Mapping[str, str]]
     """R2 buckets by role: files, backups, artifacts."""
+    service_tokens: pulumi.Output[Mapping[str, Any]]
+    """Zero Trust tokens for machines by name: client id and client secret. Secret."""
     environment: pulumi.Output[str]
     """`throw-away` or `lasting`."""
     sdk_version: pulumi.Output[str]
     """Version of the Sandbox SDK that Worker and images were made with."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: SandboxSettings,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        secrets: Mapping[str, pulumi.Input[str]] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        """Deploy a sandbox stack.
+
+        Args:
+            name: logical name; differs between the stacks of one program.
+            settings: what the stack is.
+            opts: options of the component.
+            secrets: values of the secrets that the settings name.
+            folder: where paths in the settings begin; the program's folder if left out.
+        """
+        folder = folder or Path()
+        plan = _Plan(settings, folder, dict(secrets or {}))
+        super().__init__(TYPE, name, None, opts)
+        deployment = _Deployment(self, name, plan)
+        deployment.run()
+        self.register_outputs(self.outputs())
+
+    def outputs(self) -> dict[str, pulumi.Output[Any]]:
+        """Give the outputs under the names that state and exports use."""
+        return {key: getattr(self, key) for key in OUTPUTS}

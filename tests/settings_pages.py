@@ -5,13 +5,13 @@ import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from components.settings import SandboxSettings
 
-_WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", SecretStr: "secret text", Any: "any"}
+_WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "any"}
 
 
 def reference() -> str:

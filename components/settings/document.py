@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, model_validator
 
 from .access import AccessSettings
 from .base import Section, each, matching
@@ -75,8 +75,9 @@ class SandboxSettings(Section):
     """Where API and previews answer; without it there are no preview URLs."""
     access: AccessSettings = AccessSettings()
     """Who may use the API; without keys or Zero Trust the Worker refuses everyone."""
-    secrets: Annotated[dict[str, SecretStr], each(_is_variable)] = Field(default_factory=dict)
-    """Secrets of the Worker by name; set them with `pulumi config set --secret --path`."""
+    secrets: Annotated[tuple[str, ...], each(_is_variable)] = ()
+    """Names of the Worker's secrets. Their values are never settings: `pulumi config set --secret NAME`, or the
+    component's argument `secrets`."""
 
     @model_validator(mode="after")
     def _classes_differ(self) -> Self:
