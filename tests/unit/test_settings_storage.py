@@ -44,8 +44,8 @@ def test_the_defaults_keep_data_and_are_closed():
         (
             {"backups": {"lock_days": 8}},
             (
-                "backups: a lock of 8 days outlasts keep_days of 7, and locked objects are not deleted; raise keep_days or "
-                "lower lock_days"
+                "backups: a lock of 8 days outlasts keep_days of 7, and locked objects are not deleted; "
+                "raise keep_days or lower lock_days"
             ),
         ),
         (
