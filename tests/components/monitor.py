@@ -100,7 +100,10 @@ def deploy(
         settings.configure(
             settings.Settings(project="project", stack=stack, monitor=monitor, engine=Engine(recorded), dry_run=preview)
         )
-        asyncio.run(run_in_stack(lambda: (program(), None)[1]))
+        with asyncio.Runner() as runner:
+            # The first exception ends the run and is raised; what else failed because of it is only noise.
+            runner.get_loop().set_exception_handler(lambda _loop, _context: None)
+            runner.run(run_in_stack(lambda: (program(), None)[1]))
 
     contextvars.copy_context().run(run)
     return recorded

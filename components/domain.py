@@ -1,0 +1,115 @@
+"""PreviewDomain: DNS, routes and certificate, so that previews and the API of a Worker answer at hosts of a zone.
+
+Records lead to no origin: `100::` is the discard prefix, and the Worker answers instead. Names come from the hosts
+alone and nothing is set for the zone as a whole, so stacks with different hosts share a zone and do not meet.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from . import bridged
+from .naming import physical_name
+from .settings.domain import DomainSettings
+
+TYPE: Final = "cloudflare-sandbox:index:PreviewDomain"
+_NOWHERE: Final = "100::"
+_AUTOMATIC: Final = 1
+"""The only time to live a proxied record may have."""
+_VALIDITY_DAYS: Final = 90
+"""What every certificate authority offers; Cloudflare renews in time."""
+
+
+@dataclass(frozen=True)
+class DomainArgs:
+    """What a PreviewDomain is made from."""
+
+    settings: DomainSettings
+    script_name: pulumi.Input[str]
+    """The Worker that answers."""
+    prefix: tuple[str, ...]
+    """Names the stack in the comments of DNS records."""
+
+
+class PreviewDomain(pulumi.ComponentResource):
+    """Hosts at which a Worker answers."""
+
+    preview_hostname: pulumi.Output[str]
+    """Previews answer one level below this."""
+    api_url: pulumi.Output[str | None]
+    """Where the API answers."""
+    zone_id: pulumi.Output[str]
+    """Id of the zone."""
+
+    def __init__(self, name: str, args: DomainArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(TYPE, name, None, opts)
+        self._name = name
+        self._args = args
+        settings = args.settings
+        if settings.warning:
+            pulumi.log.warn(settings.warning, resource=self)
+        self.zone_id = self._zone_id()
+        # Other services must be spared before the wildcard takes their requests, and as long as it does.
+        spared = [self._route(host, f"{name}-bypass-{host}") for host in settings.bypass]
+        for role, host in settings.hosts.items():
+            self._record(role, host)
+            self._route(host, f"{name}-{role}-route", args.script_name, depends_on=spared)
+        if settings.certificate_hosts:
+            self._certificate(settings.certificate_hosts)
+        self.preview_hostname = pulumi.Output.from_input(settings.hostname)
+        self.api_url = pulumi.Output.from_input(settings.api_url)
+        self.register_outputs(self.outputs())
+
+    def outputs(self) -> dict[str, pulumi.Output[Any]]:
+        """Give the outputs under the names that state uses."""
+        return {"preview_hostname": self.preview_hostname, "api_url": self.api_url, "zone_id": self.zone_id}
+
+    def _zone_id(self) -> pulumi.Output[str]:
+        settings = self._args.settings
+        if settings.zone_id is not None:
+            return pulumi.Output.from_input(settings.zone_id)
+        found = bridged.get_zone_output(
+            filter={"match": "all", "name": settings.zone_name}, opts=pulumi.InvokeOutputOptions(parent=self)
+        )
+        return found.zone_id
+
+    def _record(self, role: str, host: str) -> None:
+        bridged.DnsRecord(
+            f"{self._name}-{role}",
+            zone_id=self.zone_id,
+            name=host,
+            type="AAAA",
+            content=_NOWHERE,
+            proxied=True,
+            ttl=_AUTOMATIC,
+            comment=f"Sandbox stack {physical_name(*self._args.prefix)}",
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+    def _route(
+        self,
+        host: str,
+        name: str,
+        script: pulumi.Input[str] | None = None,
+        depends_on: list["bridged.WorkersRoute"] | None = None,
+    ) -> "bridged.WorkersRoute":
+        return bridged.WorkersRoute(
+            name,
+            zone_id=self.zone_id,
+            pattern=f"{host}/*",
+            script=script,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=depends_on),
+        )
+
+    def _certificate(self, hosts: tuple[str, ...]) -> None:
+        bridged.CertificatePack(
+            f"{self._name}-certificate",
+            zone_id=self.zone_id,
+            type="advanced",
+            hosts=list(hosts),
+            certificate_authority=self._args.settings.certificate_authority,
+            validation_method="txt",
+            validity_days=_VALIDITY_DAYS,
+            opts=pulumi.ResourceOptions(parent=self),
+        )

@@ -1,0 +1,162 @@
+"""Settings `storage`: the buckets of a stack by role, conversations in KV, and a queue for events."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, model_validator
+
+from ..platform import r2
+from .base import Section, each, matching
+
+BucketName = Annotated[
+    str,
+    matching(
+        r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]",
+        "use 3 to 63 lower-case letters, digits and inner hyphens, as R2 names buckets",
+    ),
+]
+NamespaceTitle = Annotated[
+    str,
+    matching(r"[ -~]{1,512}", "use 1 to 512 characters of plain text"),
+]
+QueueName = Annotated[
+    str,
+    matching(r"[a-z0-9]|[a-z0-9][a-z0-9-]{0,61}[a-z0-9]", "use 1 to 63 lower-case letters, digits and inner hyphens"),
+]
+
+
+def _is_origin(origin: str) -> None:
+    scheme, _, rest = origin.partition("://")
+    if scheme not in {"http", "https"} or not rest or set(rest) & set("/?#@ *"):
+        raise ValueError(f"{origin!r} is no origin; give scheme and host alone, such as https://app.example.com")
+
+
+def _is_group(group: str) -> None:
+    if len(group) != 32 or set(group) - set("0123456789abcdef"):
+        raise ValueError(f"{group!r} is no permission group; give its id, 32 hexadecimal digits")
+
+
+def _days(least: int, why: str) -> AfterValidator:
+    def check(days: int) -> int:
+        if not least <= days <= r2.LONGEST_KEEP_DAYS:
+            raise ValueError(f"use {least} to {r2.LONGEST_KEEP_DAYS} days; {why}")
+        return days
+
+    return AfterValidator(check)
+
+
+class BucketSettings(Section):
+    """A bucket."""
+
+    enabled: bool = True
+    """Whether there is one."""
+    name: BucketName | None = None
+    """Its name in the account; derived from the stack if left out."""
+
+
+class FilesSettings(BucketSettings):
+    """The bucket for files of users, which sandboxes can mount."""
+
+    cors_origins: Annotated[tuple[str, ...], each(_is_origin)] = ()
+    """Origins whose pages may read and write it with presigned URLs."""
+
+
+class BackupsSettings(BucketSettings):
+    """The bucket in which the SDK keeps backups of sandboxes; without it backups are refused."""
+
+    keep_days: Annotated[
+        int, _days(r2.BACKUP_DAYS, f"the SDK promises to restore a backup for {r2.BACKUP_DAYS} days")
+    ] = 7
+    """Backups older than this are deleted; the SDK itself deletes none."""
+    lock_days: Annotated[int, _days(0, "0 means no lock")] = 0
+    """Nobody can delete or overwrite a backup younger than this; a bucket with locked objects cannot be destroyed."""
+    token: bool = True
+    """Whether a token for this bucket alone is minted; if not, give the secrets R2_ACCESS_KEY_ID and
+    R2_SECRET_ACCESS_KEY yourself."""
+    token_permission_groups: Annotated[tuple[str, ...], each(_is_group)] = ()
+    """Ids of the token's permission groups; those for reading and writing objects are looked up if left out."""
+
+    @model_validator(mode="after")
+    def _lock_ends_before_deletion(self) -> Self:
+        if self.lock_days > self.keep_days:
+            raise ValueError(
+                f"a lock of {self.lock_days} days outlasts keep_days of {self.keep_days}, and locked objects are not "
+                "deleted; raise keep_days or lower lock_days"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _groups_are_for_the_token(self) -> Self:
+        if self.token_permission_groups and not self.token:
+            raise ValueError("token_permission_groups are for the token; set token to true or leave them out")
+        return self
+
+
+class ArtifactsSettings(BucketSettings):
+    """The bucket for what builds produce."""
+
+    keep_days: Annotated[int, _days(1, "leave it out to keep artifacts for ever")] | None = None
+    """Artifacts older than this are deleted; kept for ever if left out."""
+
+
+class ConversationsSettings(Section):
+    """The KV namespace in which chat agents keep which conversation has which sandbox."""
+
+    enabled: bool = True
+    """Whether there is one."""
+    name: NamespaceTitle | None = None
+    """Its title in the account; derived from the stack if left out."""
+
+
+class EventsSettings(Section):
+    """The queue to which the Worker sends events."""
+
+    enabled: bool = False
+    """Whether there is one."""
+    name: QueueName | None = None
+    """Its name in the account; derived from the stack if left out."""
+
+
+class StorageSettings(Section):
+    """What a stack keeps outside its sandboxes."""
+
+    files: FilesSettings = FilesSettings()
+    """The bucket for files."""
+    backups: BackupsSettings = BackupsSettings()
+    """The bucket for backups."""
+    artifacts: ArtifactsSettings = ArtifactsSettings()
+    """The bucket for build artifacts."""
+    conversations: ConversationsSettings = ConversationsSettings()
+    """Where chat agents remember conversations."""
+    events: EventsSettings = EventsSettings()
+    """Where events go."""
+    jurisdiction: Literal["default", "eu", "fedramp"] = "default"
+    """Where objects are guaranteed to stay. A bucket cannot move: a change makes new buckets, which a lasting stack
+    refuses because the old ones are protected."""
+    location: Literal["apac", "eeur", "enam", "oc", "weur", "wnam"] | None = None
+    """Where buckets should lie when they are first made; a wish, without effect later."""
+
+    @model_validator(mode="after")
+    def _location_lies_in_jurisdiction(self) -> Self:
+        within = r2.LOCATIONS[self.jurisdiction]
+        if self.location is not None and self.location not in within:
+            raise ValueError(
+                f"location {self.location} is outside the jurisdiction {self.jurisdiction}; use one of "
+                f"{', '.join(sorted(within))}, or leave it out"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _buckets_differ(self) -> Self:
+        roles: dict[str, str] = {}
+        for role, bucket in self.buckets.items():
+            if bucket.name in roles:
+                raise ValueError(f"{roles[bucket.name]} and {role} have the same name; give each a bucket of its own")
+            if bucket.name is not None:
+                roles[bucket.name] = role
+        return self
+
+    @property
+    def buckets(self) -> dict[str, BucketSettings]:
+        """The buckets there are, by role."""
+        every: dict[str, BucketSettings] = {"files": self.files, "backups": self.backups, "artifacts": self.artifacts}
+        return {role: bucket for role, bucket in every.items() if bucket.enabled}
