@@ -150,3 +150,68 @@ def test_the_whole_life(world: World):
     assert world.deployed()["image_manifest"] == 1
     world.project.succeed("destroy", "--yes", "--skip-preview")
     assert world.deployed() == {}
+
+
+def test_a_dockerfile_of_ones_own_is_built_with_secrets_that_stay_out_of_everything(world: World):
+    secret = "value-of-the-build-secret"
+    world.project.succeed("config", "set", "--secret", "INDEX_TOKEN", secret)
+    base = f"FROM docker.io/cloudflare/sandbox:{VERSION}"
+    world.write("own/Dockerfile", f"{base}\nCOPY kept.txt left-out* /data/\nLABEL made=here\n")
+    world.write("own/.dockerignore", "left-out*\n")
+    world.write("own/kept.txt", "kept")
+    world.write("own/left-out.txt", "left out")
+    world.set(dockerfile="own/Dockerfile", build_secrets=["INDEX_TOKEN"])
+    shown = world.project.up("--diff")
+    first = world.outputs()
+    assert world.config()["config"]["Labels"]["made"] == "here"
+    world.write("own/left-out.txt", "changed")
+    world.project.up("--expect-no-changes")
+    state = world.project.succeed("stack", "export")
+    assert secret not in shown + state + json.dumps(world.config())
+    world.write("own/kept.txt", "changed")
+    world.project.up()
+    assert world.outputs()["reference"] != first["reference"]
+    world.write("own/Dockerfile", base.replace(VERSION, "0.12.9"))
+    shown = world.project.fail("preview")
+    assert (
+        "own/Dockerfile: line 1: docker.io/cloudflare/sandbox:0.12.9 is not the version of @cloudflare/sandbox that "
+        f"the Worker has ({VERSION}); write docker.io/cloudflare/sandbox:{VERSION}"
+    ) in shown
+
+
+def test_a_ready_image_needs_no_builder_and_asks_nothing(world: World):
+    world.settings = {}
+    reference = f"registry.example/team/sandbox@sha256:{'0' * 64}"
+    world.set(reference=reference)
+    world.calls()
+    assert "+ 2 created" in world.project.up()
+    assert world.calls() == []
+    assert world.outputs() == {"reference": reference, "repository": "", "context_hash": ""}
+
+
+def test_a_kept_image_survives(world: World):
+    world.set(keep=True)
+    world.project.up()
+    world.project.succeed("destroy", "--yes", "--skip-preview")
+    assert world.deployed()["image_manifest"] == 1
+
+
+def test_going_back_to_an_earlier_image_works(world: World):
+    world.set(files={"/app": "app"})
+    for text in ("print(1)\n", "print(2)\n", "print(1)\n"):
+        world.write("app/main.py", text)
+        world.project.up()
+        assert world.config()["architecture"] == "amd64"
+        assert world.deployed()["image_manifest"] == 1
+    world.project.up("--expect-no-changes")
+
+
+def test_a_build_on_preview_shows_a_failing_build_and_pushes_nothing(world: World):
+    world.settings["builder"]["on_preview"] = True
+    world.write("own/Dockerfile", f"FROM docker.io/cloudflare/sandbox:{VERSION}\nCOPY missing /\n")
+    world.set(dockerfile="own/Dockerfile")
+    world.calls()
+    assert "missing" in world.project.fail("preview")
+    world.write("own/missing", "found")
+    world.project.succeed("preview")
+    assert [each for each in world.calls() if not each.startswith(("GET", "HEAD"))] == []
