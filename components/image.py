@@ -146,7 +146,9 @@ def _login(account_id: Input[str], opts: pulumi.InvokeOutputOptions) -> _Login:
     minted = get_registry_credentials(account_id, opts=opts)
     host = Output.unsecret(minted.apply(lambda found: found["host"]))
     username = Output.unsecret(minted.apply(lambda found: found["username"]))
-    return _Login(host, username, minted.apply(lambda found: found["password"]))
+    # A preview has no password, and docker-build takes an empty one for an unknown one and would not build.
+    password = minted.apply(lambda found: found["password"] or "none in a preview")
+    return _Login(host, username, password)
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,9 @@ def _with_buildkit(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
     builder = job.args.settings.builder
     image = docker_build.Image(
         job.name,
-        push=True,
+        # As an export instead of `push`, with which docker-build 0.0.22 takes all inputs for unknown in a preview.
+        push=False,
+        exports=[docker_build.ExportArgs(registry=docker_build.ExportRegistryArgs())],
         tags=[job.tag],
         platforms=[docker_build.Platform.LINUX_AMD64],
         context=docker_build.BuildContextArgs(location=job.plan.context.as_posix()),

@@ -124,7 +124,11 @@ class _Judge:
             for each in stage.instructions:
                 source = each.flags.get("from", "")
                 index = self.dockerfile.stage(source, position)
-                if each.keyword == "COPY" and _is_official(source if index is None else stages[index].base):
+                if (
+                    each.keyword == "COPY"
+                    and len(each.words()) > 1
+                    and _is_official(source if index is None else stages[index].base)
+                ):
                     yield each
 
     def _variable(self) -> str | None:

@@ -132,7 +132,8 @@ def substituted(text: str, values: Mapping[str, str]) -> str:
 
 def instructions(text: str) -> Iterator[Instruction]:
     """Give the instructions in order."""
-    lines = text.removeprefix("\ufeff").splitlines()
+    # Only a line feed ends a line here, unlike for Python: what BuildKit sees as one line must not be two.
+    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
     escape = _directives(lines).get("escape", "\\")
     rest = iter(enumerate(lines, 1))
     for number, line in rest:

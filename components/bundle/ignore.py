@@ -29,7 +29,7 @@ def reader(text: str) -> Ignored:
 
 def _patterns(text: str) -> Iterator[tuple[str, bool]]:
     """Give the patterns in order, and whether each takes paths back in."""
-    for line in text.removeprefix("\ufeff").splitlines():
+    for line in text.removeprefix("\ufeff").split("\n"):
         if line.startswith("#") or not line.strip():
             continue
         pattern = line.strip()

@@ -1,0 +1,217 @@
+"""SandboxImage on the real engine: built by BuildKit on a stand-in base, pushed to the emulated registry, deleted."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from emulator.testing import Running, running
+from tests.emulator.oci import Registry
+from tests.project import MakeProject, Project
+from tools import builder
+from tools.emulated import Emulated
+from tools.paths import ROOT
+from tools.toolchain import Toolchain
+
+pytestmark = pytest.mark.engine
+
+VERSION = "0.12.10"
+PLUGIN = f"plugins: {{providers: [{{name: cloudflare-sandbox, path: {ROOT}/components/provider/bin}}]}}\n"
+PROGRAM = f"""
+import json, pathlib, sys
+sys.path.insert(0, {str(ROOT)!r})
+import pulumi
+from components.image import ImageArgs, SandboxImage
+from components.settings.image import ImageSettings
+
+here = pathlib.Path(__file__).parent
+given = json.loads((here / "settings.json").read_text())
+secrets = {{name: pulumi.Config().require_secret(name) for name in given["image"].get("build_secrets", ())}}
+image = SandboxImage("image", ImageArgs(
+    settings=ImageSettings.parse(given["image"]),
+    account_id=given["account"],
+    repository="sandbox-test-image",
+    sdk_version={VERSION!r},
+    generation="0.12",
+    project_folder=here,
+    build_folder=here / "build",
+    secrets=secrets,
+))
+for name in ("reference", "repository", "context_hash", "size"):
+    pulumi.export(name, getattr(image, name))
+"""
+
+
+class World:
+    """A project with an image, a builder and an emulated account."""
+
+    def __init__(self, project: Project, emulator: Running, settings: dict[str, Any]) -> None:
+        self.project, self.emulator, self.settings = project, emulator, settings
+        self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=30)
+        env = {"CLOUDFLARE_API_TOKEN": emulator.token, "CLOUDFLARE_BASE_URL": emulator.url}
+        project.pulumi.env.update(env)  # type: ignore[attr-defined]
+        self.write("app/main.py", "print(1)\n")
+
+    def write(self, path: str, text: str) -> None:
+        target = self.project.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def set(self, **image: Any) -> None:
+        given = {"account": self.emulator.account_id, "image": {**image, **self.settings}}
+        self.write("settings.json", json.dumps(given))
+
+    def control(self, method: str, path: str) -> Any:
+        return self.http.request(method, f"{self.emulator.origin}/_emulator{path}").raise_for_status().json()["result"]
+
+    def calls(self) -> list[str]:
+        """What was asked since the last time."""
+        found = [f"{each['method']} {each['path']}" for each in self.control("GET", "/journal")]
+        self.control("DELETE", "/journal")
+        return [each for each in found if "/_emulator/" not in each]
+
+    def deployed(self) -> dict[str, int]:
+        found: dict[str, int] = self.control("GET", "/state")["deployed"]
+        return found
+
+    def outputs(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.project.succeed("stack", "output", "--json"))
+        return found
+
+    def config(self) -> Any:
+        """Configuration of the image, as the registry has it."""
+        address = f"{self.emulator.url}/accounts/{self.emulator.account_id}"
+        minted = self.http.post(
+            f"{address}/containers/registries/registry.cloudflare.com/credentials",
+            json={"expiration_minutes": 5, "permissions": ["pull"]},
+        ).json()["result"]
+        registry = Registry(self.emulator.origin, minted["password"])
+        name, _, digest = self.outputs()["reference"].partition("/")[2].partition("@")
+        manifest = registry("GET", f"{name}/manifests/{digest}").json()
+        return registry("GET", f"{name}/blobs/{manifest['config']['digest']}").json()
+
+
+@pytest.fixture
+def emulator(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "emulator") as served:
+        builder.seed(Emulated(served.url, served.account_id, served.token), VERSION)
+        yield served
+
+
+@pytest.fixture
+def world(
+    emulator: Running, make_project: MakeProject, tools_provided: Toolchain, isolated_engine: Any
+) -> Iterator[World]:
+    project = make_project(PROGRAM, name="images", extra_yaml=PLUGIN)
+    host = emulator.origin.removeprefix("http://")
+    with builder.serving(tools_provided, host, Path(isolated_engine.env["DOCKER_CONFIG"])) as serving:
+        assert serving.reason == ""
+        yield World(project, emulator, {"builder": {"name": serving.name}})
+
+
+def test_the_whole_life(world: World):
+    world.set(files={"/app": "app"}, environment={"GREETING": 'say "hi" to $USER \\ ok'}, ports=[8080])
+    world.calls()
+    assert "+ 4 to create" in world.project.succeed("preview")
+    assert [each for each in world.calls() if not each.startswith("GET")] == []
+    world.project.up()
+    first = world.outputs()
+    host, account = world.emulator.origin.removeprefix("http://"), world.emulator.account_id
+    name = re.escape(f"{host}/{account}/sandbox-test-image@")
+    assert re.fullmatch(rf"{name}sha256:[0-9a-f]{{64}}", first["reference"])
+    assert first["repository"] == "sandbox-test-image"
+    assert first["size"] > 100
+    config = world.config()
+    assert config["architecture"] == "amd64"
+    assert config["config"]["Labels"]["stand-in"] == "true"
+    assert config["config"]["Entrypoint"] == ["/container-server/sandbox"]
+    assert 'GREETING=say "hi" to $USER \\ ok' in config["config"]["Env"]
+    assert "8080/tcp" in config["config"]["ExposedPorts"]
+    world.calls()
+    world.project.up("--expect-no-changes")
+    assert world.calls() == [
+        f"POST /client/v4/accounts/{account}/containers/registries/registry.cloudflare.com/credentials"
+    ]
+    world.project.succeed("preview", "--expect-no-changes")
+    assert world.calls() == []
+    world.project.succeed("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+    world.write("app/main.py", "print(2)\n")
+    shown = world.project.succeed("preview")
+    assert "update" in shown
+    assert "replace" in shown
+    world.project.up()
+    second = world.outputs()
+    assert second["reference"] != first["reference"]
+    assert second["context_hash"] != first["context_hash"]
+    assert world.deployed()["image_manifest"] == 1
+    world.project.succeed("destroy", "--yes", "--skip-preview")
+    assert world.deployed() == {}
+
+
+def test_a_dockerfile_of_ones_own_is_built_with_secrets_that_stay_out_of_everything(world: World):
+    secret = "value-of-the-build-secret"
+    world.project.succeed("config", "set", "--secret", "INDEX_TOKEN", secret)
+    base = f"FROM docker.io/cloudflare/sandbox:{VERSION}"
+    world.write("own/Dockerfile", f"{base}\nCOPY kept.txt left-out* /data/\nLABEL made=here\n")
+    world.write("own/.dockerignore", "left-out*\n")
+    world.write("own/kept.txt", "kept")
+    world.write("own/left-out.txt", "left out")
+    world.set(dockerfile="own/Dockerfile", build_secrets=["INDEX_TOKEN"])
+    shown = world.project.up("--diff")
+    first = world.outputs()
+    assert world.config()["config"]["Labels"]["made"] == "here"
+    world.write("own/left-out.txt", "changed")
+    world.project.up("--expect-no-changes")
+    state = world.project.succeed("stack", "export")
+    assert secret not in shown + state + json.dumps(world.config())
+    world.write("own/kept.txt", "changed")
+    world.project.up()
+    assert world.outputs()["reference"] != first["reference"]
+    world.write("own/Dockerfile", base.replace(VERSION, "0.12.9"))
+    shown = world.project.fail("preview")
+    assert (
+        "own/Dockerfile: line 1: docker.io/cloudflare/sandbox:0.12.9 is not the version of @cloudflare/sandbox that "
+        f"the Worker has ({VERSION}); write docker.io/cloudflare/sandbox:{VERSION}"
+    ) in shown
+
+
+def test_a_ready_image_needs_no_builder_and_asks_nothing(world: World):
+    world.settings = {}
+    reference = f"registry.example/team/sandbox@sha256:{'0' * 64}"
+    world.set(reference=reference)
+    world.calls()
+    assert "+ 2 created" in world.project.up()
+    assert world.calls() == []
+    assert world.outputs() == {"reference": reference, "repository": "", "context_hash": ""}
+
+
+def test_a_kept_image_survives(world: World):
+    world.set(keep=True)
+    world.project.up()
+    world.project.succeed("destroy", "--yes", "--skip-preview")
+    assert world.deployed()["image_manifest"] == 1
+
+
+def test_going_back_to_an_earlier_image_works(world: World):
+    world.set(files={"/app": "app"})
+    for text in ("print(1)\n", "print(2)\n", "print(1)\n"):
+        world.write("app/main.py", text)
+        world.project.up()
+        assert world.config()["architecture"] == "amd64"
+        assert world.deployed()["image_manifest"] == 1
+    world.project.up("--expect-no-changes")
+
+
+def test_a_build_on_preview_shows_a_failing_build_and_pushes_nothing(world: World):
+    world.settings["builder"]["on_preview"] = True
+    world.write("own/Dockerfile", f"FROM docker.io/cloudflare/sandbox:{VERSION}\nCOPY missing /\n")
+    world.set(dockerfile="own/Dockerfile")
+    world.calls()
+    assert "missing" in world.project.fail("preview")
+    world.write("own/missing", "found")
+    world.project.succeed("preview")
+    assert [each for each in world.calls() if not each.startswith(("GET", "HEAD"))] == []
