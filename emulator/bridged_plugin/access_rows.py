@@ -1,6 +1,6 @@
 """Rows of the table for Cloudflare Access and API tokens."""
 
-from typing import Final
+from typing import Any, Final
 
 from .kinds import ACCOUNT, CHOSEN, MOVING, REQUIRED, Input, Kind, Output, Place, Values, chosen, optional
 from .shapes import Bag, Items, JsonText, snake
@@ -25,6 +25,11 @@ def _with_precedence(values: Values) -> Values:
             {"precedence": place, **each} if isinstance(each, dict) else each for place, each in enumerate(listed, 1)
         ],
     }
+
+
+def _untold(_old: Any, new: Any, _state: Values) -> bool:
+    """Whether an answer lacks a field; the official description of these answers does not have it."""
+    return new is None
 
 
 _BY_PROVIDER: Final = snake("id", "identityProviderId")
@@ -116,8 +121,8 @@ _ACCESS: Final = (
             **_EITHER,
             "name": REQUIRED,
             "duration": Input(default="8760h"),
-            "clientSecretVersion": Input(default=1),
-            **optional("previousClientSecretExpiresAt"),
+            "clientSecretVersion": Input(default=1, keeps=_untold),
+            "previousClientSecretExpiresAt": Input(keeps=_untold),
         },
         outputs={"clientId": Output(), "clientSecret": Output(secret=True), "expiresAt": MOVING},
         imports=("owner", "id"),

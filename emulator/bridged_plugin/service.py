@@ -190,8 +190,8 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         own = given
         known = any(name in state for name in kind.inputs)
         if not known:
-            state, own = plan.imported(kind, given)
-            state = plan.planned(kind, state) if kind.headers else state
+            said, own = plan.imported(kind, given)
+            state = plan.planned(kind, said)
             self._get(kind, own, state)
         if kind.reading is Reading.NOTHING:
             return own, state
