@@ -51,7 +51,10 @@ class JsonText(Shape):
 
     def to_api(self, value: Any) -> Any:
         """Parse."""
-        return json.loads(value)
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError(f"Invalid JSON String Value: {error}") from None
 
     def from_api(self, value: Any) -> Any:
         """Write without spaces, in the order of the answer."""

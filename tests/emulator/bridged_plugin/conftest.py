@@ -11,8 +11,8 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from emulator.bridged_plugin.client import Pace
 from emulator.bridged_plugin.service import Service
 from emulator.testing import Running
-from tests.emulator.bridged_plugin.driver import Recorder, configure, connect, recording
-from tests.emulator.bridged_plugin.scenes import ACCOUNT, GROUP, POLICY, ZONE
+from tests.emulator.bridged_plugin.driver import Recorder, Resource, configure, connect, recording
+from tests.emulator.bridged_plugin.scenes import ACCOUNT, GROUP, POLICY, ZONE, inputs_of
 from tests.emulator.workers_upload import Uploads
 
 QUICK = Pace(retries=3, first=0.001, longest=0.002)
@@ -56,3 +56,15 @@ def names(emulator: Running, raw: Any, zone: str) -> dict[str, str]:
     policy = raw.api("POST", f"{account}/access/policies", json=body).json()["result"]["id"]
     group = raw.api("GET", f"{account}/tokens/permission_groups?name=Workers%20R2%20Storage%20Write").json()["result"]
     return {ACCOUNT: emulator.account_id, ZONE: zone, POLICY: policy, GROUP: group[0]["id"]}
+
+
+@pytest.fixture
+def make(stub: Any, recorder: Recorder, names: dict[str, str]) -> Any:
+    """Create what a scene has, with changes; forget the call."""
+
+    def create(kind: str, **change: Any) -> Resource:
+        it = Resource(stub, kind).create(inputs_of(kind, names, **change))
+        recorder.take()
+        return it
+
+    return create

@@ -209,3 +209,9 @@ def connect(address: str) -> Any:
 
 def configure(stub: Any, **config: Any) -> Any:
     return stub.Configure(provider_pb2.ConfigureRequest(args=wire.encode(config)))
+
+
+def is_secret(properties: Struct, name: str) -> bool:
+    """Whether a property is marked as a secret on Pulumi's wire."""
+    mark = properties.fields[name].struct_value.fields["4dabf18193072939515e22adb298388d"]
+    return bool(mark.string_value == "1b47061264138c4ac30d75fd1eb44270")

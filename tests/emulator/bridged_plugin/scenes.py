@@ -396,3 +396,9 @@ SCENES = [
         import_id=f"{ACCOUNT}/{{id}}",
     ),
 ]
+
+
+def inputs_of(kind: str, names: dict[str, str], **change: Any) -> dict[str, Any]:
+    """What a scene's program says, with changes; None takes a property away."""
+    scene = next(scene for scene in SCENES if scene.kind == kind)
+    return {name: value for name, value in {**told(scene.inputs, names), **change}.items() if value is not None}
