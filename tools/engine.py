@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import locks, pins
+from tools import bridged, locks, pins
 from tools.paths import VENV, write_whole
 from tools.toolchain import Toolchain
 
@@ -57,9 +57,10 @@ def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | N
     for path in (home, backend, docker):
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(0o700)
-    _link_plugin(home, toolchain.docker_build / "pulumi-resource-docker-build", pins.DOCKER_BUILD)
+    _link_plugin(home, "docker-build", toolchain.docker_build / "pulumi-resource-docker-build", pins.DOCKER_BUILD)
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(_FOREIGN)}
     search = [toolchain.engine, VENV / "bin", toolchain.node, inherited.get("PATH", os.defpath)]
+    _link_plugin(home, "cloudflare", bridged.plugin(Path.home()), bridged.version())
     settings = {
         "DOCKER_CONFIG": str(docker),
         "PATH": os.pathsep.join(map(str, search)),
@@ -73,8 +74,8 @@ def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | N
     return Engine(toolchain.engine / "pulumi", inherited | settings | dict(extra or {}))
 
 
-def _link_plugin(home: Path, program: Path, version: str) -> None:
-    folder = home / "plugins" / f"resource-docker-build-v{version}"
+def _link_plugin(home: Path, name: str, program: Path, version: str) -> None:
+    folder = home / "plugins" / f"resource-{name}-v{version}"
     link = folder / program.name
     if link.is_symlink() and link.readlink() == program:
         return
