@@ -14,7 +14,7 @@ from typing import Final
 import pulumi
 from pulumi import Input, Output
 
-from .bundle import context, dockerfile, dockerfile_checks
+from .bundle import context, dockerfile, dockerfile_checks, packaged
 from .bundle.dockerfile import Recipe
 from .platform.sdk import Generation
 from .provider.resources import RegistryImage, get_registry_credentials
@@ -22,12 +22,6 @@ from .settings.image import ImageSettings
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxImage"
 PLATFORM: Final = "linux/amd64"
-
-
-def packaged_images() -> Path:
-    """Give the templates that come with the library: inside the installed package, or beside it in a checkout."""
-    here = Path(__file__).resolve().parent
-    return next((each for each in (here / "images", here.parent / "images") if each.is_dir()), here / "images")
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,7 @@ class ImageArgs:
     """Where rendered contexts are written."""
     secrets: Mapping[str, Input[str]] = field(default_factory=dict)
     """Values of the build secrets that the settings name."""
-    images_folder: Path = field(default_factory=packaged_images)
+    images_folder: Path = field(default_factory=lambda: packaged.folder("images"))
     """Templates of Dockerfiles."""
 
 

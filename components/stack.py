@@ -7,6 +7,7 @@ is the reverse: previews stop answering first, applications go before the Worker
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from .domain import DomainArgs, PreviewDomain
 from .image import ImageArgs, SandboxImage
 from .naming import physical_name
 from .settings import SandboxSettings, SettingsError
-from .settings.document import Kind
+from .settings.document import MAIN_KIND, Kind
 from .storage import SandboxStorage, StorageArgs
 from .worker import SandboxWorker, WorkerArgs
 
@@ -49,7 +50,7 @@ class SandboxStack(pulumi.ComponentResource):
     bucket_names: pulumi.Output[Mapping[str, str]]
     """R2 buckets by role: files, backups, artifacts."""
     service_tokens: pulumi.Output[Mapping[str, Any]]
-    """Zero Trust tokens for machines by name: client id and client secret. Secret."""
+    """Zero Trust tokens for machines by name. Secret."""
     environment: pulumi.Output[str]
     """`throw-away` or `lasting`."""
     sdk_version: pulumi.Output[str]
@@ -73,13 +74,161 @@ class SandboxStack(pulumi.ComponentResource):
             secrets: values of the secrets that the settings name.
             folder: where paths in the settings begin; the program's folder if left out.
         """
-        folder = folder or Path()
-        plan = _Plan(settings, folder, dict(secrets or {}))
+        plan = _prepared(settings, dict(secrets or {}), folder or Path())
         super().__init__(TYPE, name, None, opts)
-        deployment = _Deployment(self, name, plan)
-        deployment.run()
+        child = pulumi.ResourceOptions(parent=self)
+        storage = SandboxStorage(
+            f"{name}-storage",
+            StorageArgs(settings.storage, plan.account_id, plan.prefix, lasting=plan.lasting),
+            child,
+        )
+        gate = AccessGate(
+            f"{name}-access", AccessArgs(settings.access, plan.account_id, plan.prefix, settings.domain), child
+        )
+        images = {kind.name: plan.image(f"{name}-image", kind, child) for kind in settings.kinds}
+        worker = SandboxWorker(f"{name}-worker", plan.worker_args(storage, gate, images), child)
+        applications = {
+            kind.name: SandboxApplication(
+                _suffixed(f"{name}-containers", kind), plan.application_args(kind, worker, images[kind.name]), child
+            )
+            for kind in settings.kinds
+        }
+        domain = None
+        if settings.domain:
+            # Last to come and first to go: nobody is sent to a Worker whose sandboxes cannot start.
+            after = pulumi.ResourceOptions(parent=self, depends_on=[*applications.values()])
+            args = DomainArgs(settings.domain, worker.script_name, plan.prefix)
+            domain = PreviewDomain(f"{name}-domain", args, after)
+
+        self.worker_name = worker.script_name
+        self.worker_version_id = worker.version_id
+        self.api_url = domain.api_url if domain and settings.domain and settings.domain.api_url else worker.url
+        self.preview_hostname = domain.preview_hostname if domain else pulumi.Output.from_input(None)
+        self.images = pulumi.Output.from_input({kind: image.reference for kind, image in images.items()})
+        self.application_ids = pulumi.Output.from_input(
+            {kind: application.application_id for kind, application in applications.items()}
+        )
+        self.namespace_ids = worker.namespace_ids
+        self.bucket_names = storage.bucket_names
+        self.service_tokens = gate.service_tokens
+        self.environment = pulumi.Output.from_input(settings.environment)
+        self.sdk_version = pulumi.Output.from_input(plan.sdk_version)
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, pulumi.Output[Any]]:
         """Give the outputs under the names that state and exports use."""
-        return {key: getattr(self, key) for key in OUTPUTS}
+        return {name: getattr(self, name) for name in SandboxStack.__annotations__}
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Everything that is settled before a resource is made."""
+
+    settings: SandboxSettings
+    account_id: str
+    sdk_version: str
+    bundle: code.WorkerBundle
+    prefix: tuple[str, ...]
+    secrets: Mapping[str, pulumi.Input[str]]
+    folder: Path
+
+    @property
+    def lasting(self) -> bool:
+        return self.settings.environment == "lasting"
+
+    def image(self, name: str, kind: Kind, opts: pulumi.ResourceOptions) -> SandboxImage:
+        args = ImageArgs(
+            settings=kind.image,
+            account_id=self.account_id,
+            repository=physical_name(*self.prefix, kind.name),
+            sdk_version=self.sdk_version,
+            generation=self.settings.sdk.generation,
+            project_folder=self.folder,
+            build_folder=self.folder / BUILD_FOLDER / "images",
+            secrets={secret: self.secrets[secret] for secret in kind.image.build_secrets},
+        )
+        try:
+            return SandboxImage(_suffixed(name, kind), args, opts)
+        except ValueError as error:
+            raise pulumi.RunError(str(error)) from error
+
+    def worker_args(self, storage: SandboxStorage, gate: AccessGate, images: Mapping[str, SandboxImage]) -> WorkerArgs:
+        settings = self.settings
+        managed = settings.sdk.generation == "1.x"
+        further = {kind.name: kind.class_name for kind in settings.kinds if kind.name != MAIN_KIND}
+        return WorkerArgs(
+            settings=settings.worker,
+            account_id=self.account_id,
+            script_name=settings.worker.name or physical_name(*self.prefix),
+            bundle=self.bundle,
+            classes={
+                kind.class_name: {kind.name: images[kind.name].reference} if managed else {} for kind in settings.kinds
+            },
+            bindings=storage.bindings,
+            variables={
+                "ENVIRONMENT": settings.environment,
+                **({"SANDBOX_KINDS": json.dumps(further, sort_keys=True)} if further else {}),
+                **(settings.domain.variables if settings.domain else {}),
+                **gate.variables,
+            },
+            secrets={**gate.secrets, **{secret: self.secrets[secret] for secret in settings.secrets}},
+            lasting=self.lasting,
+        )
+
+    def application_args(self, kind: Kind, worker: SandboxWorker, image: SandboxImage) -> ApplicationArgs:
+        return ApplicationArgs(
+            settings=kind.container,
+            account_id=self.account_id,
+            script_name=worker.script_name,
+            class_name=kind.class_name,
+            application_name=kind.container.name or physical_name(*self.prefix, kind.name),
+            generation=self.settings.sdk.generation,
+            image=image.reference,
+            worker_version_id=worker.version_id,
+        )
+
+
+def _suffixed(name: str, kind: Kind) -> str:
+    return name if kind.name == MAIN_KIND else f"{name}-{kind.name}"
+
+
+def _prepared(settings: SandboxSettings, secrets: Mapping[str, pulumi.Input[str]], folder: Path) -> _Plan:
+    """Settle everything that can be settled without an account; every mistake is told before anything is made."""
+    wrong = [f"secrets: {name} has no value; give it one" for name in settings.all_secrets if name not in secrets]
+    wrong += [f"secrets: {name} is given and not named; name it there" for name in sorted(set(secrets) - set(settings.all_secrets))]
+    if settings.account_id is None:
+        wrong.append("account_id: is required; add it, or set CLOUDFLARE_ACCOUNT_ID where the program runs")
+    if wrong or settings.account_id is None:
+        raise SettingsError(wrong)
+    try:
+        version = _sdk_version(settings, folder)
+        bundle = _bundle(settings, folder)
+    except code.BundleError as error:
+        raise pulumi.RunError(str(error)) from error
+    prefix = (settings.name, pulumi.get_stack())
+    return _Plan(settings, settings.account_id, version, bundle, prefix, secrets, folder)
+
+
+def _bundle(settings: SandboxSettings, folder: Path) -> code.WorkerBundle:
+    build_folder = folder / BUILD_FOLDER
+    if settings.worker.bundle:
+        return code.ready_bundle(folder / settings.worker.bundle)
+    if settings.worker.entry:
+        return code.own_worker(folder / settings.worker.entry, build_folder)
+    further = [kind.class_name for kind in settings.kinds if kind.name != MAIN_KIND]
+    return code.packaged_worker(build_folder, further_classes=further)
+
+
+def _sdk_version(settings: SandboxSettings, folder: Path) -> str:
+    """Give the version that the Worker's lock file resolves; a setting that says otherwise is a mistake."""
+    entry = settings.worker.entry
+    source = code.project_of(folder / entry) if entry else packaged.folder("worker_src")
+    locked = None if settings.worker.bundle else code.sdk_version(source)
+    wanted = settings.sdk.version
+    if wanted and locked and wanted != locked:
+        raise SettingsError(
+            [f"sdk.version: {wanted} is not what the Worker's lock file resolves ({locked}); remove it or update the SDK"]
+        )
+    if not (wanted or locked):
+        raise SettingsError(["sdk.version: the Worker has no package-lock.json that names the SDK; add the version"])
+    return str(wanted or locked)

@@ -82,7 +82,8 @@ class SandboxWorker(pulumi.ComponentResource):
                 "workers_dev": settings.workers_dev,
                 "adopt": settings.adopt,
             },
-            pulumi.ResourceOptions(parent=self, protect=args.lasting),
+            # Not `protect=False`: that would undo protection given to the whole component.
+            pulumi.ResourceOptions(parent=self, protect=True if args.lasting else None),
         )
         if settings.schedules:
             bridged.WorkersCronTrigger(

@@ -1,6 +1,7 @@
 """SandboxSettings: the whole document of one sandbox stack."""
 
-from typing import Annotated, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,8 +14,9 @@ from .sdk import SdkSettings
 from .storage import StorageSettings
 from .worker import WorkerSettings
 
-MAIN_CLASS = "Sandbox"
+MAIN_CLASS: Final = "Sandbox"
 """The class of sandboxes that preview URLs work for: the SDK looks its binding up by this name."""
+MAIN_KIND: Final = "main"
 
 Name = Annotated[
     str,
@@ -30,13 +32,23 @@ AccountId = Annotated[
 
 
 def _is_kind(kind: str) -> None:
-    if not (kind.isascii() and kind.islower() and kind.isalnum()):
-        raise ValueError(f"{kind!r} cannot name a kind of sandbox; use lower-case letters and digits")
+    if not (kind.isascii() and kind.islower() and kind.isalnum()) or kind == MAIN_KIND:
+        raise ValueError(f"{kind!r} cannot name a further kind of sandbox; use other lower-case letters and digits")
 
 
 def _is_variable(name: str) -> None:
     if not (name.isascii() and name.isidentifier()):
         raise ValueError(f"{name!r} cannot name a secret; use letters, digits and underscores")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of sandbox: the class of its Durable Objects, its image and its instances."""
+
+    name: str
+    class_name: str
+    image: ImageSettings
+    container: ContainerSettings
 
 
 class FurtherSandboxSettings(Section):
@@ -94,10 +106,24 @@ class SandboxSettings(Section):
         return self
 
     @model_validator(mode="after")
-    def _has_somewhere_to_answer(self) -> Self:
+    def _worker_is_of_the_generation(self) -> Self:
         if self.sdk.generation == "1.x" and not (self.worker.entry or self.worker.bundle):
             raise ValueError(
                 "sdk.generation: this package's Worker is of generation 0.12; set worker.entry or worker.bundle to one "
                 "of generation 1.x"
             )
         return self
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """All kinds of sandboxes, the main one first."""
+        further = ((name, each) for name, each in sorted(self.further_sandboxes.items()))
+        return (
+            Kind(MAIN_KIND, MAIN_CLASS, self.image, self.container),
+            *(Kind(name, each.class_name, each.image, each.container) for name, each in further),
+        )
+
+    @property
+    def all_secrets(self) -> tuple[str, ...]:
+        """Names of all secrets that need a value, of the Worker and of image builds."""
+        return tuple(sorted({*self.secrets, *(name for kind in self.kinds for name in kind.image.build_secrets)}))
