@@ -35,7 +35,7 @@ export interface Call<B = unknown, Q = unknown> {
   kind: string;
   waitUntil(work: Promise<unknown>): void;
   /** The caller's sandbox of that name; without one, the sandbox the path names. */
-  open(name?: string, kind?: string): Promise<Opened>;
+  open(name?: string, options?: { kind?: string | undefined; ephemeral?: boolean }): Promise<Opened>;
 }
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

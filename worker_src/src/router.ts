@@ -81,9 +81,12 @@ async function prepare(visit: Visit, route: Route, given: Record<string, string>
     query: values,
     kind,
     waitUntil,
-    async open(name = params["name"], chosen = kind) {
-      const opened = await open(env, caller.tenant, name ?? "", chosen);
-      waitUntil(touch(env, opened));
+    async open(name = params["name"], options = {}) {
+      const opened = await open(env, caller.tenant, name ?? "", options.kind ?? kind);
+      const noted = touch(env, opened, options.ephemeral);
+      waitUntil(noted);
+      // What nobody will ask for again must be listed before it exists, or it could be lost.
+      if (options.ephemeral) await noted;
       return opened;
     },
   };

@@ -81,7 +81,7 @@ export const lifecycle = [
     creates: true,
     async handle(call) {
       const { name, kind } = call.body;
-      const opened = await call.open(name ?? randomName("sandbox"), kind);
+      const opened = await call.open(name ?? randomName("sandbox"), { kind });
       await opened.sandbox.exec("true", { timeout: DEFAULT_TIMEOUT_MS });
       const setup = call.body.setup && (await ensureSetup(opened.sandbox, call.body.setup));
       return { name: opened.name, kind: opened.kind, id: opened.id, ...(setup && { setup }) };
