@@ -1,0 +1,83 @@
+/** Cloudflare Access tokens: signature, issuer, audience and expiry are checked against the team's published keys. */
+import { decode, verifyWithJwks } from "hono/jwt";
+
+import type { Env } from "../env.ts";
+import { log } from "../http/log.ts";
+import type { Caller } from "./caller.ts";
+
+const KEYS_TTL_MS = 10 * 60_000;
+const REFETCH_AFTER_MS = 60_000;
+const FETCH_TIMEOUT_MS = 5_000;
+
+export const ACCESS_HEADER = "cf-access-jwt-assertion";
+
+export interface AccessConfig {
+  issuer: string;
+  audiences: string[];
+  keysUrl: string;
+  scopes: string[];
+}
+
+function stringArray(text: string): string[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string" && item !== "") ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Access as configured; undefined when it is not, null when it is wrongly (which refuses every request). */
+export function accessConfig(env: Env): AccessConfig | null | undefined {
+  if (!env.ACCESS_TEAM_DOMAIN && !env.ACCESS_AUDIENCES) return undefined;
+  const audiences = stringArray(env.ACCESS_AUDIENCES ?? "");
+  const scopes = env.ACCESS_SCOPES ? stringArray(env.ACCESS_SCOPES) : ["*"];
+  if (!audiences || !scopes || !/^[a-z0-9.-]+$/.test(env.ACCESS_TEAM_DOMAIN ?? "")) return null;
+  const issuer = `https://${env.ACCESS_TEAM_DOMAIN}`;
+  return { issuer, audiences, scopes, keysUrl: env.ACCESS_KEYS_URL || `${issuer}/cdn-cgi/access/certs` };
+}
+
+type JsonWebKeys = NonNullable<Parameters<typeof verifyWithJwks>[1]["keys"]>;
+
+const cache = new Map<string, { keys: JsonWebKeys; fetched: number }>();
+
+/** The team's keys. Only data is kept between requests: a promise made in one request cannot be awaited in another. */
+async function teamKeys(url: string, maxAge: number): Promise<JsonWebKeys> {
+  const known = cache.get(url);
+  if (known && Date.now() - known.fetched < maxAge) return known.keys;
+  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`the team's keys answered ${response.status}`);
+  const { keys } = await response.json<{ keys: JsonWebKeys }>();
+  cache.set(url, { keys, fetched: Date.now() });
+  return keys;
+}
+
+/** The keys as known; read anew when the token is signed with one we have not seen, for Access rotates them. */
+async function keysFor(config: AccessConfig, kid: string | undefined): Promise<JsonWebKeys> {
+  const keys = await teamKeys(config.keysUrl, KEYS_TTL_MS);
+  return keys.some((key) => key.kid === kid) ? keys : teamKeys(config.keysUrl, REFETCH_AFTER_MS);
+}
+
+/** The caller an Access token stands for, or null. Each identity is a tenant of its own. */
+export async function callerOfToken(config: AccessConfig, token: string): Promise<Caller | null> {
+  let keys: JsonWebKeys;
+  let kid: string | undefined;
+  try {
+    kid = decode(token).header.kid;
+  } catch {
+    return null;
+  }
+  try {
+    keys = await keysFor(config, kid);
+  } catch {
+    log("error", "Access keys cannot be read: tokens are refused");
+    return null;
+  }
+  const verification = { iss: config.issuer, aud: config.audiences };
+  const claims = await verifyWithJwks(token, { keys, verification, allowedAlgorithms: ["RS256", "ES256"] }).catch(() => null);
+  // The library checks an expiry that is there; a token without one would live for ever.
+  if (!claims || typeof claims.exp !== "number") return null;
+  const identity = [claims["email"], claims["common_name"], claims["sub"]].find((claim) => typeof claim === "string" && claim !== "");
+  if (typeof identity !== "string") return null;
+  return { tenant: `access:${identity.toLowerCase()}`, credential: "access", scopes: config.scopes };
+}

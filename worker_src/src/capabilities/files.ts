@@ -1,0 +1,126 @@
+/** Row 10: files, as text or (base64) binary. */
+import * as v from "valibot";
+
+import { Problem } from "../errors.ts";
+import { route } from "../route.ts";
+import { retrying } from "../sandboxes.ts";
+import { DEFAULT_TIMEOUT_MS, Flag, Path } from "../schemas.ts";
+import { command } from "../shell.ts";
+
+/** A file and its JSON; base64 makes 4 bytes of 3. */
+const WRITE_LIMIT = 24 * 1024 * 1024;
+const AT = "/v1/sandboxes/{name}/files";
+
+const Content = v.object({ path: v.string(), content: v.string(), encoding: v.picklist(["utf-8", "base64"]), size: v.number() });
+const Entry = v.object({ name: v.string(), path: v.string(), type: v.string(), size: v.number(), modified: v.string() });
+const Rename = v.strictObject({ from: Path, to: Path });
+
+export const files = [
+  route({
+    method: "GET",
+    path: AT,
+    operation: "readFile",
+    summary: "Read a file; what is not text comes as base64",
+    scope: "files:read",
+    query: { path: Path, encoding: v.optional(v.picklist(["utf-8", "base64"])) },
+    returns: Content,
+    async handle({ open, query }) {
+      const { sandbox } = await open();
+      const file = await retrying(() => sandbox.readFile(query.path, query.encoding ? { encoding: query.encoding } : {}));
+      return { path: query.path, content: file.content, encoding: file.encoding ?? "utf-8", size: file.size ?? file.content.length };
+    },
+  }),
+  route({
+    method: "PUT",
+    path: AT,
+    operation: "writeFile",
+    summary: "Write a file",
+    scope: "files:write",
+    bodyLimit: WRITE_LIMIT,
+    body: v.strictObject({ path: Path, content: v.string(), encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8") }),
+    async handle({ open, body }) {
+      if (body.encoding === "base64" && !/^[A-Za-z0-9+/]*={0,2}$/.test(body.content)) throw new Problem("invalid_request", "body.content: expected base64");
+      const { sandbox } = await open();
+      await sandbox.writeFile(body.path, body.content, { encoding: body.encoding });
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: AT,
+    operation: "deleteFile",
+    summary: "Delete a file, or with `recursive` a directory and all in it",
+    scope: "files:write",
+    query: { path: Path, recursive: Flag },
+    async handle({ open, query }) {
+      const { sandbox } = await open();
+      if (!query.recursive) {
+        await sandbox.deleteFile(query.path);
+        return;
+      }
+      const { success, stderr } = await sandbox.exec(command("rm", "-rf", "--", query.path), { timeout: DEFAULT_TIMEOUT_MS });
+      if (!success) throw new Problem("invalid_state", stderr.slice(0, 500));
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${AT}/list`,
+    operation: "listFiles",
+    summary: "List a directory",
+    scope: "files:read",
+    query: { path: Path, recursive: Flag, hidden: Flag },
+    returns: v.object({ path: v.string(), files: v.array(Entry) }),
+    async handle({ open, query }) {
+      const { sandbox } = await open();
+      const options = { recursive: query.recursive ?? false, includeHidden: query.hidden ?? false };
+      const listing = await retrying(() => sandbox.listFiles(query.path, options));
+      const entries = listing.files.map((file) => ({ name: file.name, path: file.absolutePath, type: file.type, size: file.size, modified: file.modifiedAt }));
+      return { path: query.path, files: entries };
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${AT}/exists`,
+    operation: "fileExists",
+    summary: "Whether a path exists",
+    scope: "files:read",
+    query: { path: Path },
+    returns: v.object({ exists: v.boolean() }),
+    async handle({ open, query }) {
+      const { sandbox } = await open();
+      return { exists: (await retrying(() => sandbox.exists(query.path))).exists };
+    },
+  }),
+  route({
+    method: "POST",
+    path: `${AT}/mkdir`,
+    operation: "makeDirectory",
+    summary: "Make a directory",
+    scope: "files:write",
+    body: v.strictObject({ path: Path, recursive: v.optional(v.boolean(), false) }),
+    async handle({ open, body }) {
+      await (await open()).sandbox.mkdir(body.path, { recursive: body.recursive });
+    },
+  }),
+  route({
+    method: "POST",
+    path: `${AT}/rename`,
+    operation: "renameFile",
+    summary: "Rename a file",
+    scope: "files:write",
+    body: Rename,
+    async handle({ open, body }) {
+      await (await open()).sandbox.renameFile(body.from, body.to);
+    },
+  }),
+  route({
+    method: "POST",
+    path: `${AT}/move`,
+    operation: "moveFile",
+    summary: "Move a file to another directory",
+    scope: "files:write",
+    body: Rename,
+    async handle({ open, body }) {
+      await (await open()).sandbox.moveFile(body.from, body.to);
+    },
+  }),
+];

@@ -1,0 +1,141 @@
+/** Row 16: create, look at, configure and destroy sandboxes, and set-up that runs once per container generation. */
+import * as v from "valibot";
+
+import { Problem } from "../errors.ts";
+import { forget } from "../registry.ts";
+import { route } from "../route.ts";
+import { retrying, type SandboxMethods } from "../sandboxes.ts";
+import { DEFAULT_TIMEOUT_MS, ExecResult, filled, Kind, Path, SandboxName, SandboxView, Timeout, Variables } from "../schemas.ts";
+import { command } from "../shell.ts";
+import { randomName } from "../tenancy.ts";
+import { execute, view } from "./commands.ts";
+
+const SETUP_FOLDER = "/tmp/.sandbox-setup";
+const POLL_MS = 250;
+
+const Setup = v.strictObject({
+  commands: v.pipe(v.array(filled(65_536)), v.minLength(1), v.maxLength(50)),
+  cwd: v.optional(Path),
+  env: v.optional(Variables),
+  timeout_ms: Timeout,
+});
+const SetupResult = v.object({ ran: v.boolean(), results: v.array(ExecResult) });
+type SetupResult = v.InferOutput<typeof SetupResult>;
+
+async function fingerprint(value: unknown): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(value)));
+  return Array.from(new Uint8Array(digest).slice(0, 12), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function waitForOther(sandbox: SandboxMethods, done: string, lock: string, ends: number): Promise<SetupResult> {
+  while (Date.now() < ends) {
+    if ((await sandbox.exists(done)).exists) return { ran: false, results: [] };
+    if (!(await sandbox.exists(lock)).exists) throw new Problem("conflict", "The same set-up failed in another request.");
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Problem("timeout", "Another request's set-up did not finish in time.");
+}
+
+/**
+ * Run the set-up unless this container has had it. What marks it lies in the container's own file system, so it is gone
+ * exactly when the container is; making a directory is atomic, so of several callers one runs it and the others wait.
+ */
+export async function ensureSetup(sandbox: SandboxMethods, setup: v.InferOutput<typeof Setup>): Promise<SetupResult> {
+  const hash = await fingerprint([setup.commands, setup.cwd, setup.env]);
+  const [lock, done] = [`${SETUP_FOLDER}/${hash}.lock`, `${SETUP_FOLDER}/${hash}.done`];
+  if ((await retrying(() => sandbox.exists(done))).exists) return { ran: false, results: [] };
+  const claim = `${command("mkdir", "-p", SETUP_FOLDER)} && ${command("mkdir", lock)}`;
+  const claimed = await sandbox.exec(claim, { timeout: DEFAULT_TIMEOUT_MS });
+  if (!claimed.success) return waitForOther(sandbox, done, lock, Date.now() + setup.timeout_ms);
+  const results: SetupResult["results"] = [];
+  try {
+    for (const line of setup.commands) {
+      const result = view(await execute(sandbox, line, { cwd: setup.cwd, env: setup.env, timeoutMs: setup.timeout_ms }));
+      results.push(result);
+      if (!result.success) return { ran: true, results };
+    }
+    await sandbox.writeFile(done, "");
+  } finally {
+    await sandbox.exec(command("rmdir", lock), { timeout: DEFAULT_TIMEOUT_MS });
+  }
+  return { ran: true, results };
+}
+
+const Create = v.strictObject({ name: v.optional(SandboxName), kind: v.optional(Kind), setup: v.optional(Setup) });
+const Configure = v.strictObject({
+  sleep_after: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,5}[smh]$/))),
+  keep_alive: v.optional(v.boolean()),
+  env: v.optional(Variables),
+});
+
+export const lifecycle = [
+  route({
+    method: "POST",
+    path: "/v1/sandboxes",
+    operation: "createSandbox",
+    summary: "Start a sandbox; without a name it gets one nobody used before",
+    scope: "lifecycle",
+    body: Create,
+    returns: v.object({ ...SandboxView.entries, setup: v.optional(SetupResult) }),
+    status: 201,
+    creates: true,
+    async handle(call) {
+      const { name, kind } = call.body;
+      const opened = await call.open(name ?? randomName("sandbox"), { kind });
+      await opened.sandbox.exec("true", { timeout: DEFAULT_TIMEOUT_MS });
+      const setup = call.body.setup && (await ensureSetup(opened.sandbox, call.body.setup));
+      return { name: opened.name, kind: opened.kind, id: opened.id, ...(setup && { setup }) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/sandboxes/{name}",
+    operation: "getSandbox",
+    summary: "The state of a sandbox; does not start it",
+    scope: "lifecycle",
+    returns: v.object({ ...SandboxView.entries, status: v.string(), changed: v.number() }),
+    async handle({ open }) {
+      const { sandbox, name, kind, id } = await open();
+      const state = await retrying(() => sandbox.getState());
+      return { name, kind, id, status: state.status, changed: state.lastChange };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/v1/sandboxes/{name}",
+    operation: "configureSandbox",
+    summary: "Set when it sleeps, whether it is kept alive, and its environment",
+    scope: "lifecycle",
+    body: Configure,
+    async handle({ open, body }) {
+      const { sandbox } = await open();
+      if (body.sleep_after !== undefined) await sandbox.setSleepAfter(body.sleep_after);
+      if (body.keep_alive !== undefined) await sandbox.setKeepAlive(body.keep_alive);
+      if (body.env !== undefined) await sandbox.setEnvVars(body.env);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/v1/sandboxes/{name}",
+    operation: "destroySandbox",
+    summary: "Stop the sandbox and lose its files",
+    scope: "lifecycle",
+    async handle({ env, open, waitUntil }) {
+      const opened = await open();
+      await opened.sandbox.destroy();
+      waitUntil(forget(env, opened));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/sandboxes/{name}/setup",
+    operation: "setUp",
+    summary: "Run set-up commands once per container: again only after it was replaced",
+    scope: "exec",
+    body: Setup,
+    returns: SetupResult,
+    async handle({ open, body }) {
+      return ensureSetup((await open()).sandbox, body);
+    },
+  }),
+];

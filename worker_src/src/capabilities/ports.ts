@@ -1,0 +1,92 @@
+/** Row 15: ports of a sandbox, as preview URLs or, for one WebSocket at a time, through the API. */
+import * as v from "valibot";
+
+import type { Env } from "../env.ts";
+import { Problem } from "../errors.ts";
+import { route } from "../route.ts";
+import { DEFAULT_KIND, retrying, type SandboxMethods } from "../sandboxes.ts";
+import { Port } from "../schemas.ts";
+
+const View = v.object({ port: v.number(), url: v.string() });
+
+/** The host name previews live under, where they are possible at all. */
+export function previewHostname(env: Env, kind: string): string {
+  if (kind !== DEFAULT_KIND) {
+    throw new Problem("invalid_request", "Preview URLs work only for sandboxes of the default kind: the SDK finds them through the binding `Sandbox` alone.");
+  }
+  if (!env.PREVIEW_HOSTNAME) throw new Problem("not_configured", "Preview URLs need PREVIEW_HOSTNAME, a wildcard domain of the Worker's own.");
+  return env.PREVIEW_HOSTNAME;
+}
+
+/** Expose a port, or give the URL it already has. */
+export async function expose(sandbox: SandboxMethods, port: number, hostname: string, name?: string): Promise<string> {
+  const known = (await sandbox.getExposedPorts(hostname)).find((each) => each.port === port);
+  return known ? known.url : (await sandbox.exposePort(port, { hostname, ...(name && { name }) })).url;
+}
+
+function portOf(text: string): number {
+  const parsed = v.safeParse(Port, Number(text));
+  if (!parsed.success) throw new Problem("invalid_request", "path.port: expected a port from 1024 to 65535 other than 3000");
+  return parsed.output;
+}
+
+export const ports = [
+  route({
+    method: "POST",
+    path: "/v1/sandboxes/{name}/ports",
+    operation: "exposePort",
+    summary: "Give a port a preview URL. Whoever has the URL can use it: its token is the only key",
+    scope: "ports",
+    body: v.strictObject({ port: Port, name: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9 _-]{1,64}$/))) }),
+    returns: View,
+    status: 201,
+    creates: true,
+    async handle({ env, open, kind, body }) {
+      const hostname = previewHostname(env, kind);
+      const { sandbox } = await open();
+      return { port: body.port, url: await expose(sandbox, body.port, hostname, body.name) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/sandboxes/{name}/ports",
+    operation: "listPorts",
+    summary: "The ports that have a preview URL",
+    scope: "ports",
+    returns: v.object({ ports: v.array(View) }),
+    async handle({ env, open, kind }) {
+      const hostname = previewHostname(env, kind);
+      const { sandbox } = await open();
+      return { ports: (await retrying(() => sandbox.getExposedPorts(hostname))).map(({ port, url }) => ({ port, url })) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/v1/sandboxes/{name}/ports/{port}",
+    operation: "unexposePort",
+    summary: "Take a port's preview URL away",
+    scope: "ports",
+    async handle({ open, params }) {
+      const port = portOf(params["port"]!);
+      await (await open()).sandbox.unexposePort(port);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/sandboxes/{name}/ports/{port}/connect",
+    operation: "connectPort",
+    summary: "Open a WebSocket to a port",
+    scope: "ports",
+    websocket: true,
+    async handle({ request, open, params }) {
+      const port = portOf(params["port"]!);
+      if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+        throw new Problem("invalid_request", "This address only takes WebSocket upgrades.");
+      }
+      const headers = new Headers(request.headers);
+      // What runs in the sandbox must not see the credentials that led to it.
+      for (const name of ["authorization", "cf-access-jwt-assertion", "cookie"]) headers.delete(name);
+      return (await open()).sandbox.wsConnect(new Request("http://sandbox/", { headers }), port);
+    },
+  }),
+];

@@ -1,0 +1,116 @@
+/** Row 17: backups of a directory to R2 and back, and the tenant's part of a bucket mounted as a directory. */
+import * as v from "valibot";
+
+import type { Env } from "../env.ts";
+import { Problem } from "../errors.ts";
+import { route } from "../route.ts";
+import { filled, Path } from "../schemas.ts";
+
+const OWNERS = "owners/";
+const MAX_TTL_S = 365 * 86_400;
+const BackupDir = v.pipe(Path, v.regex(/^\/(workspace|home|tmp|var\/tmp|app)(\/|$)/), v.regex(/^(?!.*\/\.\.(\/|$))/));
+
+/** Backup ids are not secret enough to be keys, so who owns one is written beside it. */
+const ownerKey = (tenantKey: string, id = ""): string => `${OWNERS}${tenantKey}/${id}`;
+
+function backupBucket(env: Env): R2Bucket {
+  if (!env.BACKUP_BUCKET) throw new Problem("not_configured", "Backups need the bucket binding BACKUP_BUCKET.");
+  return env.BACKUP_BUCKET;
+}
+
+const localBucket = (env: Env): { localBucket?: true } => (env.LOCAL_BUCKETS === "true" ? { localBucket: true } : {});
+
+const Backup = v.object({ backup: v.string(), directory: v.string(), name: v.optional(v.string()), created: v.string() });
+
+export const storage = [
+  route({
+    method: "POST",
+    path: "/v1/sandboxes/{name}/backups",
+    operation: "createBackup",
+    summary: "Back a directory up",
+    scope: "storage",
+    body: v.strictObject({
+      directory: v.optional(BackupDir, "/workspace"),
+      name: v.optional(filled(256)),
+      ttl_seconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(60), v.maxValue(MAX_TTL_S))),
+      respect_gitignore: v.optional(v.boolean(), false),
+    }),
+    returns: Backup,
+    status: 201,
+    creates: true,
+    async handle({ env, open, body, tenantKey }) {
+      const bucket = backupBucket(env);
+      const { sandbox } = await open();
+      const { id, dir } = await sandbox.createBackup({
+        dir: body.directory,
+        gitignore: body.respect_gitignore,
+        ...(body.name && { name: body.name }),
+        ...(body.ttl_seconds && { ttl: body.ttl_seconds }),
+        ...localBucket(env),
+      });
+      const view = { backup: id, directory: dir, ...(body.name && { name: body.name }), created: new Date().toISOString() };
+      await bucket.put(ownerKey(tenantKey, id), JSON.stringify(view));
+      return view;
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/backups",
+    operation: "listBackups",
+    summary: "The caller's backups, at most 100",
+    scope: "storage",
+    returns: v.object({ backups: v.array(Backup) }),
+    async handle({ env, tenantKey }) {
+      const bucket = backupBucket(env);
+      const { objects } = await bucket.list({ prefix: ownerKey(tenantKey), limit: 100 });
+      const kept = await Promise.all(objects.map(async ({ key }) => (await bucket.get(key))?.json()));
+      return { backups: kept.filter((each) => each !== undefined) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/sandboxes/{name}/backups/{backup}/restore",
+    operation: "restoreBackup",
+    summary: "Put a backup back; it stays only as long as the container does",
+    scope: "storage",
+    returns: v.object({ backup: v.string(), directory: v.string() }),
+    async handle({ env, open, params, tenantKey }) {
+      const owned = await backupBucket(env).get(ownerKey(tenantKey, params["backup"]!));
+      if (!owned) throw new Problem("not_found", "There is no such backup.");
+      const { backup, directory } = await owned.json<v.InferOutput<typeof Backup>>();
+      const { sandbox } = await open();
+      await sandbox.restoreBackup({ id: backup, dir: directory, ...localBucket(env) });
+      return { backup, directory };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/sandboxes/{name}/mounts",
+    operation: "mountFiles",
+    summary: "Mount the caller's part of the files bucket as a directory",
+    scope: "storage",
+    body: v.strictObject({ path: Path, read_only: v.optional(v.boolean(), false) }),
+    returns: v.object({ path: v.string(), read_only: v.boolean() }),
+    status: 201,
+    creates: true,
+    async handle({ env, open, body, tenantKey }) {
+      if (!env.FILES_BUCKET) throw new Problem("not_configured", "Mounts need the bucket binding FILES_BUCKET.");
+      const { sandbox } = await open();
+      // The prefix is what keeps tenants apart, so no caller chooses it.
+      const options = { prefix: `/tenants/${tenantKey}/`, readOnly: body.read_only };
+      await sandbox.mountBucket("FILES_BUCKET", body.path, { ...options, ...localBucket(env) });
+      return { path: body.path, read_only: body.read_only };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/v1/sandboxes/{name}/mounts",
+    operation: "unmountFiles",
+    summary: "Unmount a directory",
+    scope: "storage",
+    query: { path: Path },
+    async handle({ open, query }) {
+      await (await open()).sandbox.unmountBucket(query.path);
+    },
+  }),
+];

@@ -1,0 +1,53 @@
+/** Everything the deployment may give the Worker. Only the binding `Sandbox` is required; what is missing is refused, never guessed. */
+import type { Sandbox } from "@cloudflare/sandbox";
+
+export type SandboxNamespace = DurableObjectNamespace<Sandbox>;
+
+export interface Env {
+  Sandbox: SandboxNamespace;
+
+  FILES_BUCKET?: R2Bucket;
+  BACKUP_BUCKET?: R2Bucket;
+  ARTIFACTS_BUCKET?: R2Bucket;
+  CONVERSATIONS?: KVNamespace;
+  EVENTS?: Queue;
+  RATE_LIMITER?: RateLimit;
+  AI?: Ai;
+
+  /** JSON array of keys, see auth/keys.ts. */
+  API_KEYS?: string;
+  R2_ACCESS_KEY_ID?: string;
+  R2_SECRET_ACCESS_KEY?: string;
+  MODEL_API_KEY?: string;
+  GITHUB_TOKEN?: string;
+  AGENT_API_KEY?: string;
+
+  PREVIEW_HOSTNAME?: string;
+  /** "required": preview hosts also want a Cloudflare Access token. */
+  PREVIEW_ACCESS?: string;
+  API_HOSTNAME?: string;
+  ACCESS_TEAM_DOMAIN?: string;
+  /** JSON array of audience tags. */
+  ACCESS_AUDIENCES?: string;
+  ACCESS_KEYS_URL?: string;
+  /** JSON array of the scopes an Access identity gets; all when absent. */
+  ACCESS_SCOPES?: string;
+  BACKUP_BUCKET_NAME?: string;
+  BACKUP_BUCKET_ENDPOINT?: string;
+  CLOUDFLARE_ACCOUNT_ID?: string;
+  MODEL_ENDPOINT?: string;
+  MODEL_NAME?: string;
+  GITHUB_API?: string;
+  /** JSON array of `owner/name` or `owner/*`: the repositories GITHUB_TOKEN may be used for. */
+  GITHUB_REPOSITORIES?: string;
+  REGION?: string;
+  SLEEP_AFTER?: string;
+  /** Hours after which an unused sandbox is destroyed by the scheduled handler; 24 when absent. */
+  SWEEP_AFTER_HOURS?: string;
+  SANDBOX_TRANSPORT?: string;
+  /** JSON object from kind to the binding of its Durable Object class. */
+  SANDBOX_KINDS?: string;
+  /** "true" where no real R2 can be reached: mounts and backups go through the bindings. */
+  LOCAL_BUCKETS?: string;
+  ENVIRONMENT?: string;
+}

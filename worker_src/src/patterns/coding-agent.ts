@@ -1,0 +1,66 @@
+/** Row 23: a coding agent (the Claude Code CLI) works on a repository: a task goes in, a diff and logs come out. */
+import * as v from "valibot";
+
+import { execute } from "../capabilities/commands.ts";
+import { Problem } from "../errors.ts";
+import { checkOut, cloneUrl, tokenFor } from "../github.ts";
+import { type Call, route } from "../route.ts";
+import type { SandboxMethods } from "../sandboxes.ts";
+import { filled, GitRef, MAX_TIMEOUT_MS, Repository } from "../schemas.ts";
+import { command } from "../shell.ts";
+import { randomName } from "../tenancy.ts";
+import { ephemeral } from "./ephemeral.ts";
+import { recorded } from "./events.ts";
+
+const DIRECTORY = "/workspace/source";
+const TASK = "/tmp/task.md";
+const MAX_TURNS = 50;
+const MAX_LOG = 100_000;
+const NOT_FOUND = 127;
+
+const Body = v.strictObject({
+  repository: Repository,
+  ref: v.optional(GitRef),
+  task: filled(50_000),
+  max_turns: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TURNS)), 20),
+  timeout_ms: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(MAX_TIMEOUT_MS)), MAX_TIMEOUT_MS),
+});
+type Body = v.InferOutput<typeof Body>;
+const Result = v.object({ success: v.boolean(), exit_code: v.number(), diff: v.string(), stdout: v.string(), stderr: v.string() });
+
+async function work({ env }: Call, body: Body, sandbox: SandboxMethods, key: string): Promise<v.InferOutput<typeof Result>> {
+  const { repository, ref, timeout_ms: timeoutMs } = body;
+  await checkOut(sandbox, { url: cloneUrl(env, repository), ref, directory: DIRECTORY, token: tokenFor(env, repository), timeoutMs });
+  // The task is a file and the key a variable: neither is ever part of a command.
+  await sandbox.writeFile(TASK, body.task);
+  const agent = command("claude", "--print", "--permission-mode", "acceptEdits", "--max-turns", String(body.max_turns));
+  const ran = await execute(sandbox, `${agent} < ${command(TASK)}`, { cwd: DIRECTORY, env: { ANTHROPIC_API_KEY: key }, timeoutMs });
+  if (ran.exitCode === NOT_FOUND) throw new Problem("not_configured", "The sandbox's image has no `claude`; add the CLI to it.");
+  const diff = await execute(sandbox, "git add --all --intent-to-add && git diff --binary HEAD", { cwd: DIRECTORY, timeoutMs });
+  const clean = (text: string): string => text.replaceAll(key, "[key]").slice(-MAX_LOG);
+  return { success: ran.success && diff.success, exit_code: ran.exitCode, diff: diff.stdout.replaceAll(key, "[key]"), stdout: clean(ran.stdout), stderr: clean(ran.stderr) };
+}
+
+export const codingAgent = [
+  route({
+    method: "POST",
+    path: "/v1/coding-tasks",
+    operation: "runCodingTask",
+    summary: "Let a coding agent work on a repository; what it changed comes back as a diff",
+    scope: "pattern:coding",
+    body: Body,
+    returns: Result,
+    creates: true,
+    handle: (call) =>
+      recorded(
+        call,
+        "coding",
+        async () => {
+          const key = call.env.AGENT_API_KEY;
+          if (!key) throw new Problem("not_configured", "Coding tasks need the secret AGENT_API_KEY.");
+          return ephemeral(call, randomName("coding"), (sandbox) => work(call, call.body, sandbox, key));
+        },
+        ({ success }) => (success ? "success" : "failure"),
+      ),
+  }),
+];

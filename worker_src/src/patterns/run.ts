@@ -1,0 +1,106 @@
+/** Row 18: one-shot executor. A sandbox of its own for each run, gone afterwards. */
+import type { ExecEvent } from "@cloudflare/sandbox";
+import * as v from "valibot";
+
+import { CodeResult, viewCode } from "../capabilities/code.ts";
+import { commandOf, execEvent, execute, view } from "../capabilities/commands.ts";
+import { fromSdkStream, sseResponse } from "../http/sse.ts";
+import { route } from "../route.ts";
+import { deadline, type SandboxMethods } from "../sandboxes.ts";
+import { EXACTLY_ONE, ExecResult, exactlyOne, filled, Language, Path, Runnable, Timeout, Variables } from "../schemas.ts";
+import { randomName } from "../tenancy.ts";
+import { dispose, ephemeral, openEphemeral } from "./ephemeral.ts";
+import { recorded } from "./events.ts";
+
+export const Files = v.optional(
+  v.pipe(v.array(v.strictObject({ path: Path, content: v.string(), encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8") })), v.maxLength(200)),
+  [],
+);
+
+export async function writeFiles(sandbox: SandboxMethods, files: v.InferOutput<typeof Files>): Promise<void> {
+  for (const { path, content, encoding } of files) await sandbox.writeFile(path, content, { encoding });
+}
+
+const fields = { files: Files, env: v.optional(Variables), timeout_ms: Timeout };
+const BODY_LIMIT = 24 * 1024 * 1024;
+
+export const run = [
+  route({
+    method: "POST",
+    path: "/v1/run",
+    operation: "run",
+    summary: "Run a command in a sandbox of its own",
+    scope: "pattern:run",
+    bodyLimit: BODY_LIMIT,
+    body: v.pipe(
+      v.strictObject({ ...Runnable, ...fields }),
+      v.check((body) => exactlyOne(body), EXACTLY_ONE),
+    ),
+    returns: ExecResult,
+    creates: true,
+    handle: (call) =>
+      recorded(
+        call,
+        "run",
+        () =>
+          ephemeral(call, randomName("run"), async (sandbox) => {
+            await writeFiles(sandbox, call.body.files);
+            return view(await execute(sandbox, commandOf(call.body), { env: call.body.env, timeoutMs: call.body.timeout_ms }));
+          }),
+        (result) => (result.success ? "success" : "failure"),
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/v1/run/code",
+    operation: "runCodeOnce",
+    summary: "Run code in a sandbox of its own",
+    scope: "pattern:run",
+    bodyLimit: BODY_LIMIT,
+    body: v.strictObject({ code: filled(1_000_000), language: Language, ...fields }),
+    returns: CodeResult,
+    creates: true,
+    handle: (call) =>
+      recorded(
+        call,
+        "run",
+        () =>
+          ephemeral(call, randomName("run"), async (sandbox) => {
+            const { code, language, env, files, timeout_ms: timeoutMs } = call.body;
+            await writeFiles(sandbox, files);
+            if (env) await sandbox.setEnvVars(env);
+            return viewCode(await deadline(timeoutMs, sandbox.runCode(code, { language })));
+          }),
+        (result) => (result.error ? "failure" : "success"),
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/v1/run/stream",
+    operation: "runStream",
+    summary: "Run a command in a sandbox of its own; its output as it comes",
+    scope: "pattern:run",
+    bodyLimit: BODY_LIMIT,
+    body: v.pipe(
+      v.strictObject({ ...Runnable, ...fields }),
+      v.check((body) => exactlyOne(body), EXACTLY_ONE),
+    ),
+    stream: true,
+    async handle(call) {
+      const opened = await openEphemeral(call, randomName("run"));
+      const { env, files, timeout_ms: timeout } = call.body;
+      try {
+        await writeFiles(opened.sandbox, files);
+        const source = fromSdkStream<ExecEvent>(await opened.sandbox.execStream(commandOf(call.body), { timeout, ...(env && { env }) }), execEvent);
+        const stop = async (): Promise<void> => {
+          await source.stop().catch(() => undefined);
+          await dispose(call, opened);
+        };
+        return sseResponse({ next: source.next, stop }, timeout, call.waitUntil);
+      } catch (error) {
+        await dispose(call, opened);
+        throw error;
+      }
+    },
+  }),
+];

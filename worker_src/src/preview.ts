@@ -1,0 +1,34 @@
+/** Preview hosts: `<port>-<sandbox id>-<token>.<PREVIEW_HOSTNAME>`. They need no API key; the token is checked by the sandbox, Access before it where asked for. */
+import { proxyToSandbox } from "@cloudflare/sandbox";
+
+import { passesAccess } from "./auth/authenticate.ts";
+import type { Env } from "./env.ts";
+import { Problem } from "./errors.ts";
+import { log } from "./http/log.ts";
+import { isSandboxId } from "./tenancy.ts";
+
+/** The label in front of the preview host name, or null for any other host. */
+export function previewLabel(hostname: string, env: Env): string | null {
+  const base = env.PREVIEW_HOSTNAME?.toLowerCase();
+  return base && hostname.endsWith(`.${base}`) ? hostname.slice(0, -base.length - 1) : null;
+}
+
+/** Only what `ports` can have given out is looked up: anything else must not bring a Durable Object into being. */
+function isPreviewLabel(label: string): boolean {
+  const parts = /^(\d{4,5})-(.+)-([a-z0-9_]{1,16})$/.exec(label);
+  return parts !== null && isSandboxId(parts[2] ?? "");
+}
+
+export async function servePreview(request: Request, env: Env, label: string): Promise<Response> {
+  const requestId = crypto.randomUUID();
+  const started = Date.now();
+  const response = await (async () => {
+    if (env.PREVIEW_ACCESS === "required" && !(await passesAccess(request, env))) {
+      return new Problem("unauthenticated", "This preview is behind Cloudflare Access.").toResponse(requestId);
+    }
+    const proxied = isPreviewLabel(label) ? await proxyToSandbox(request, env) : null;
+    return proxied ?? new Problem("not_found", "There is no such preview.").toResponse(requestId);
+  })();
+  log("info", "preview", { request_id: requestId, status: response.status, ms: Date.now() - started });
+  return response;
+}

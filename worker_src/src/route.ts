@@ -1,0 +1,73 @@
+/** What a route is. The table of routes is all the router, the OpenAPI document and the tests know. */
+import * as v from "valibot";
+
+import type { Caller } from "./auth/caller.ts";
+import type { Env } from "./env.ts";
+import type { Opened } from "./sandboxes.ts";
+import { Identifier, PortText, SandboxName, filled } from "./schemas.ts";
+
+export type Schema = v.GenericSchema;
+type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
+
+/** Everything in a path that is not fixed, by its name. */
+export const PARAMETERS: Record<string, v.GenericSchema<string>> = {
+  name: SandboxName,
+  session: Identifier,
+  context: Identifier,
+  process: Identifier,
+  backup: Identifier,
+  port: PortText,
+  user: filled(200),
+  conversation: Identifier,
+  project: SandboxName,
+};
+
+export interface Call<B = unknown, Q = unknown> {
+  env: Env;
+  request: Request;
+  requestId: string;
+  caller: Caller;
+  /** The tenant as it may appear in object keys and logs. */
+  tenantKey: string;
+  params: Record<string, string>;
+  body: B;
+  query: Q;
+  kind: string;
+  waitUntil(work: Promise<unknown>): void;
+  /** The caller's sandbox of that name; without one, the sandbox the path names. */
+  open(name?: string, options?: { kind?: string | undefined; ephemeral?: boolean }): Promise<Opened>;
+}
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+interface Spec<B extends Schema | undefined, Q extends v.ObjectEntries | undefined> {
+  method: Method;
+  /** Parameters in braces, each of them in `PARAMETERS`. */
+  path: string;
+  operation: string;
+  summary: string;
+  scope: string;
+  body?: B;
+  query?: Q;
+  /** What a success holds; nothing for 204. */
+  returns?: Schema;
+  status?: number;
+  stream?: boolean;
+  websocket?: boolean;
+  /** Something new comes into being: `Idempotency-Key` is honoured. */
+  creates?: boolean;
+  bodyLimit?: number;
+  handle(call: Call<Output<B>, Q extends v.ObjectEntries ? v.InferOutput<v.StrictObjectSchema<Q, undefined>> : undefined>): Promise<unknown>;
+}
+
+export interface Route extends Omit<Spec<Schema | undefined, v.ObjectEntries | undefined>, "handle"> {
+  handle(call: Call<never, never>): Promise<unknown>;
+}
+
+/** Declare a route; types flow from its schemas into its handler. */
+export function route<B extends Schema | undefined = undefined, Q extends v.ObjectEntries | undefined = undefined>(spec: Spec<B, Q>): Route {
+  for (const [, name] of spec.path.matchAll(/\{(\w+)\}/g)) {
+    if (!PARAMETERS[name ?? ""]) throw new Error(`${spec.path}: the parameter ${name} has no schema`);
+  }
+  return spec as unknown as Route;
+}

@@ -1,0 +1,130 @@
+/** The only place that obtains sandboxes. `SandboxMethods` lists every SDK method the Worker uses; the tests' substitute implements exactly these. */
+import { type ExecutionSession, getSandbox, type Sandbox, type SandboxTransport } from "@cloudflare/sandbox";
+
+import type { Env, SandboxNamespace } from "./env.ts";
+import { isTransient, Problem } from "./errors.ts";
+import { sandboxId } from "./tenancy.ts";
+
+export type SandboxMethods = Pick<
+  Sandbox,
+  | "exec"
+  | "execStream"
+  | "createSession"
+  | "getSession"
+  | "deleteSession"
+  | "readFile"
+  | "writeFile"
+  | "mkdir"
+  | "listFiles"
+  | "deleteFile"
+  | "renameFile"
+  | "moveFile"
+  | "exists"
+  | "gitCheckout"
+  | "createCodeContext"
+  | "listCodeContexts"
+  | "deleteCodeContext"
+  | "runCode"
+  | "runCodeStream"
+  | "startProcess"
+  | "listProcesses"
+  | "getProcess"
+  | "killProcess"
+  | "killAllProcesses"
+  | "getProcessLogs"
+  | "streamProcessLogs"
+  | "exposePort"
+  | "unexposePort"
+  | "getExposedPorts"
+  | "wsConnect"
+  | "setEnvVars"
+  | "setSleepAfter"
+  | "setKeepAlive"
+  | "getState"
+  | "mountBucket"
+  | "unmountBucket"
+  | "createBackup"
+  | "restoreBackup"
+  | "destroy"
+>;
+
+/** What the Worker uses of a session. */
+export type SessionMethods = Pick<ExecutionSession, "id" | "exec" | "startProcess">;
+export const DEFAULT_KIND = "default";
+
+export interface Opened {
+  name: string;
+  kind: string;
+  id: string;
+  sandbox: SandboxMethods;
+}
+
+function kinds(env: Env): Record<string, string> {
+  if (!env.SANDBOX_KINDS) return {};
+  try {
+    return JSON.parse(env.SANDBOX_KINDS) as Record<string, string>;
+  } catch {
+    throw new Problem("not_configured", "SANDBOX_KINDS is not a JSON object from kind to binding.");
+  }
+}
+
+/** The Durable Object namespace of a kind of sandbox (an image). */
+export function namespaceOf(env: Env, kind: string): SandboxNamespace {
+  if (kind === DEFAULT_KIND) return env.Sandbox;
+  const table = kinds(env);
+  const binding = Object.hasOwn(table, kind) ? table[kind] : undefined;
+  if (binding === undefined) {
+    const known = [DEFAULT_KIND, ...Object.keys(table)].join(", ");
+    throw new Problem("unknown_kind", `There is no kind of sandbox "${kind}"; there are: ${known}.`);
+  }
+  const namespace = (env as unknown as Record<string, SandboxNamespace | undefined>)[binding];
+  if (!namespace) throw new Problem("not_configured", `The kind "${kind}" names the binding ${binding}, which the Worker does not have.`);
+  return namespace;
+}
+
+const TRANSPORTS = ["http", "websocket", "rpc"];
+
+/** A handle for an id that `sandboxId` made. */
+export function openById(env: Env, kind: string, id: string): SandboxMethods {
+  return getSandbox(namespaceOf(env, kind), id, {
+    // A default session would be one shell shared by all callers of the sandbox.
+    enableDefaultSession: false,
+    ...(env.SLEEP_AFTER && { sleepAfter: env.SLEEP_AFTER }),
+    ...(TRANSPORTS.includes(env.SANDBOX_TRANSPORT ?? "") && { transport: env.SANDBOX_TRANSPORT as SandboxTransport }),
+  });
+}
+
+/** The tenant's sandbox of that name. */
+export async function open(env: Env, tenant: string, name: string, kind = DEFAULT_KIND): Promise<Opened> {
+  namespaceOf(env, kind);
+  const id = await sandboxId(tenant, name, env.REGION || undefined);
+  return { name, kind, id, sandbox: openById(env, kind, id) };
+}
+
+const RETRY_DELAYS_MS = [100, 400];
+
+/** Make a call that changes nothing, again if the platform interrupted it. */
+export async function retrying<T>(call: () => Promise<T>): Promise<T> {
+  for (const delay of RETRY_DELAYS_MS) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+  }
+  return call();
+}
+
+/** Give up waiting after `ms`. The SDK rejects late calls but does not end what it started; neither can we. */
+export async function deadline<T>(ms: number, call: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Problem("timeout", `Not finished after ${ms} ms.`)), ms);
+  });
+  try {
+    return await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

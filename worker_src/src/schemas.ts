@@ -1,0 +1,45 @@
+/** The pieces that request and response schemas are made of. The OpenAPI document is generated from them. */
+import * as v from "valibot";
+
+/** The longest a request may wait for a sandbox. */
+export const MAX_TIMEOUT_MS = 10 * 60_000;
+export const DEFAULT_TIMEOUT_MS = 60_000;
+
+const noNul = v.regex(/^[^\0]*$/);
+
+export const text = (max: number) => v.pipe(v.string(), v.maxLength(max), noNul);
+export const filled = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max), noNul);
+
+export const SandboxName = v.pipe(v.string(), v.regex(/^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/));
+export const Kind = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/));
+export const Identifier = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/));
+export const Path = v.pipe(v.string(), v.maxLength(4096), noNul, v.regex(/^\/[^\n]*$/));
+export const Port = v.pipe(v.number(), v.integer(), v.minValue(1024), v.maxValue(65535), v.notValue(3000));
+export const PortText = v.pipe(v.string(), v.regex(/^\d{4,5}$/));
+export const Timeout = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS)), DEFAULT_TIMEOUT_MS);
+export const Variables = v.record(v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)), text(32_768));
+export const GitRef = v.pipe(v.string(), v.regex(/^(?!-)(?!.*\.\.)[A-Za-z0-9._/-]{1,255}$/));
+export const Commit = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));
+export const Repository = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.\.?$)[A-Za-z0-9._-]{1,100}$/));
+/** https only: other transports can read the sandbox's files or run programs. */
+export const GitUrl = v.pipe(v.string(), v.maxLength(2048), v.regex(/^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?\/[A-Za-z0-9._~/%+-]+$/));
+export const Language = v.picklist(["python", "javascript", "typescript"]);
+export const Flag = v.optional(v.pipe(v.picklist(["true", "false"]), v.transform((value) => value === "true")));
+
+/** What runs: a shell command, or a program with its arguments, which need no quoting by the caller. `exactlyOne` belongs to it. */
+export const Runnable = {
+  command: v.optional(filled(65_536)),
+  argv: v.optional(v.pipe(v.array(text(65_536)), v.minLength(1), v.maxLength(1000))),
+};
+export const exactlyOne = (value: { command?: unknown; argv?: unknown }): boolean => (value.command === undefined) !== (value.argv === undefined);
+export const EXACTLY_ONE = "exactly one of command and argv";
+
+export const ExecResult = v.object({
+  success: v.boolean(),
+  exit_code: v.number(),
+  stdout: v.string(),
+  stderr: v.string(),
+  duration_ms: v.number(),
+});
+
+export const SandboxView = v.object({ name: v.string(), kind: v.string(), id: v.string() });

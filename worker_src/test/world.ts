@@ -1,0 +1,96 @@
+/** A Worker in workerd with everything bound to it, and callers with keys. `start` gives it; closing it ends all it started. */
+import { createHash } from "node:crypto";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { Miniflare, type RequestInit, type Response } from "miniflare";
+
+import { bundle, HERE } from "../build.mjs";
+import { Host } from "./substitute/host.ts";
+
+export const COMPATIBILITY = { compatibilityDate: "2026-07-01", compatibilityFlags: ["nodejs_compat"] };
+export const PREVIEW = "preview.test";
+export const KEYS = { alice: "alice-key-0123456789", bob: "bob-key-0123456789", none: "none-key-0123456789", old: "old-key-0123456789" };
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export const API_KEYS = JSON.stringify([
+  { id: "alice-1", sha256: sha256(KEYS.alice), tenant: "alice", scopes: ["*"] },
+  { id: "bob-1", sha256: sha256(KEYS.bob), tenant: "bob", scopes: ["*"] },
+  { id: "none-1", sha256: sha256(KEYS.none), tenant: "alice", scopes: [] },
+  { id: "old-1", sha256: sha256(KEYS.old), tenant: "alice", scopes: ["*"], not_after: "2026-01-01T00:00:00Z" },
+]);
+
+export interface World {
+  host: Host;
+  miniflare: Miniflare;
+  /** Names of programs a sandbox finds on its path. */
+  program(name: string, script: string): Promise<void>;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** A call of the API with a key; alice's unless told otherwise. */
+  call(method: string, path: string, body?: unknown, options?: { key?: string | null; headers?: Record<string, string> }): Promise<Response>;
+  logs: string[];
+  close(): Promise<void>;
+}
+
+export interface Options {
+  bindings?: Record<string, string | undefined>;
+  entry?: string;
+  /** Whether buckets and KV are there. */
+  storage?: boolean;
+  /** What the Worker reaches outside; nothing unless told. */
+  outbound?: (request: Request) => Promise<globalThis.Response> | globalThis.Response;
+}
+
+const SUBSTITUTE = path.join(HERE, "test/substitute/worker.ts");
+
+async function worker(host: Host, options: Options) {
+  const bindings = { API_KEYS, PREVIEW_HOSTNAME: PREVIEW, SANDBOX_KINDS: JSON.stringify({ python: "SandboxPython" }), ...options.bindings };
+  const substitute = options.entry === undefined;
+  const sqlite = (className: string) => ({ className, useSQLite: true });
+  return {
+    modules: [{ type: "ESModule" as const, path: "index.js", contents: await bundle(options.entry ?? SUBSTITUTE) }],
+    ...COMPATIBILITY,
+    bindings: Object.fromEntries(Object.entries(bindings).filter(([, value]) => value !== undefined)),
+    durableObjects: { Sandbox: sqlite("Sandbox"), ...(substitute && { SandboxPython: sqlite("SandboxPython") }) },
+    serviceBindings: { HOST: (request: any) => host.handle(request) },
+    outboundService: (request: any) => (options.outbound ?? (() => new globalThis.Response("nothing is outside", { status: 502 })))(request) as any,
+    ...(options.storage !== false && { r2Buckets: ["FILES_BUCKET", "BACKUP_BUCKET", "ARTIFACTS_BUCKET"], kvNamespaces: ["CONVERSATIONS"] }),
+  };
+}
+
+export async function start(options: Options = {}): Promise<World> {
+  const folder = await mkdtemp(path.join(tmpdir(), "sandbox-"));
+  const programs = path.join(folder, "bin");
+  await mkdir(programs);
+  const host = new Host(folder, programs);
+  const logs: string[] = [];
+  const miniflare = new Miniflare({
+    ...(await worker(host, options)),
+    cf: false,
+    handleStructuredLogs: ({ message }: { message: string }) => void logs.push(message),
+  } as never);
+  await miniflare.ready;
+  const fetch: World["fetch"] = (target, init) => miniflare.dispatchFetch(new URL(target, "https://api.test"), init);
+  return {
+    host,
+    miniflare,
+    logs,
+    fetch,
+    async program(name, script) {
+      await writeFile(path.join(programs, name), script);
+      await chmod(path.join(programs, name), 0o755);
+    },
+    call(method, target, body, { key = KEYS.alice, headers = {} } = {}) {
+      const json = body === undefined ? {} : { "content-type": "application/json" };
+      const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
+      return fetch(target, { method, headers: { ...json, ...authorization, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    },
+    async close() {
+      await miniflare.dispose();
+      await host.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
