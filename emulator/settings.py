@@ -28,7 +28,7 @@ class Account:
 
     id: str = hashlib.md5(b"emulated account", usedforsecurity=False).hexdigest()
     name: str = "Emulated account"
-    zones: tuple[str, ...] = ("sandbox.example", "preview.example")
+    zones: tuple[str, ...] = ("sandbox.example", "preview.example", "sandbox.localhost")
 
 
 @dataclass(frozen=True)

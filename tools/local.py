@@ -6,8 +6,9 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from tools import emulated, engine, install, local_settings
+from tools import builder, emulated, engine, install, local_inputs, local_settings
 from tools.engine import Engine
 from tools.errors import SetupError
 from tools.local_settings import PROJECT_COPY, STACK
@@ -26,13 +27,20 @@ def up() -> int:
         cloudflare = emulated.start()
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
-        local_settings.update_copy(wanted)
-        if pulumi.show("up", "--yes", "--skip-preview", "--suppress-outputs", *local_settings.selection(), cwd=ROOT):
-            remedy = "Mend what it names and run `make up` again; what was deployed is kept"
-            raise SetupError("the local stack was not deployed", "the engine's reason is above", remedy)
+        with builder.serving(tools, urlsplit(cloudflare.base_url).netloc, LOCAL / "docker") as built_by:
+            if built_by.reason:
+                print(f"No image is built here ({built_by.reason}): a ready stand-in is deployed.")
+            local_settings.update_copy(local_inputs.completed(wanted, cloudflare, built_by))
+            _deploy(pulumi)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
     print(_report({"emulator": cloudflare.base_url, **outputs}))
     return 0
+
+
+def _deploy(pulumi: Engine) -> None:
+    if pulumi.show("up", "--yes", "--skip-preview", "--suppress-outputs", *local_settings.selection(), cwd=ROOT):
+        remedy = "Mend what it names and run `make up` again; what was deployed is kept"
+        raise SetupError("the local stack was not deployed", "the engine's reason is above", remedy)
 
 
 def down() -> int:

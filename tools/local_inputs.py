@@ -1,0 +1,44 @@
+"""What the local stack's settings get from this machine: an API key of its own, and a builder or a ready image.
+
+The key is made once and lies in `.local/api-key`, readable by its owner; the settings have its hash alone.
+"""
+
+import copy
+import hashlib
+import json
+import secrets
+from pathlib import Path
+from typing import Any, Final
+
+from tools import builder
+from tools.builder import Builder
+from tools.emulated import Emulated
+from tools.paths import LOCAL, ROOT, write_whole
+
+KEY_FILE: Final = LOCAL / "api-key"
+_SETTINGS: Final = "cloudflare-sandbox:sandbox"
+_LOCK: Final = ROOT / "worker_src" / "package-lock.json"
+
+
+def completed(wanted: dict[str, Any], cloudflare: Emulated, built_by: Builder) -> dict[str, Any]:
+    """Give the settings of the local stack with what they get from here; base images are put in place."""
+    settings = copy.deepcopy(wanted)
+    sandbox = settings.setdefault(_SETTINGS, {})
+    ready = builder.seed(cloudflare, sdk_version(_LOCK))
+    image = {"reference": ready} if built_by.reason else {**sandbox.get("image", {}), "builder": {"name": built_by.name}}
+    key = {"sha256": hashlib.sha256(_key().encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
+    keys = {**sandbox.get("access", {}).get("api_keys", {}), "local": key}
+    sandbox |= {"image": image, "access": {**sandbox.get("access", {}), "api_keys": keys}}
+    return settings
+
+
+def sdk_version(lock: Path) -> str:
+    """Give the version of the Sandbox SDK that the Worker's lock file resolves."""
+    version: str = json.loads(lock.read_text())["packages"]["node_modules/@cloudflare/sandbox"]["version"]
+    return version
+
+
+def _key() -> str:
+    if not KEY_FILE.exists():
+        write_whole(KEY_FILE, f"sbx_{secrets.token_urlsafe(32)}\n")
+    return KEY_FILE.read_text().strip()
