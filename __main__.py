@@ -9,7 +9,7 @@ from components import SandboxSettings, SandboxStack, SettingsError
 config = pulumi.Config()
 try:
     account = {"account_id": os.environ.get("CLOUDFLARE_ACCOUNT_ID")}
-    settings = SandboxSettings.parse(account | (config.get_object("sandbox") or {}))
+    settings = SandboxSettings.parse(account | (config.get_object("settings") or {}))
     secrets = {name: config.require_secret(name) for name in settings.all_secrets}
     stack = SandboxStack(settings.name, settings, secrets=secrets)
 except SettingsError as error:

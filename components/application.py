@@ -5,14 +5,19 @@ instances of the images that were uploaded with the Worker, and nothing is set h
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pulumi
 
 from .platform.containers import MANAGED, SCHEDULED
 from .platform.sdk import Generation
-from .provider.resources import ContainerApplication
-from .settings.container import DEFAULT_INSTANCE_TYPE, ContainerSettings
+from .provider.resources import (
+    ContainerApplication,
+    ContainerApplicationArgs,
+    PlacementConstraintsArgs,
+    RolloutSettingsArgs,
+)
+from .settings.container import DEFAULT_INSTANCE_TYPE, ContainerSettings, RolloutSettings
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxApplication"
 
@@ -43,50 +48,62 @@ class SandboxApplication(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ApplicationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(TYPE, name, None, opts)
-        application = ContainerApplication(
-            name,
-            {
-                "account_id": args.account_id,
-                "script_name": args.script_name,
-                "class_name": args.class_name,
-                "name": args.application_name,
-                "adopt": args.settings.adopt,
-                **(_managed(args) if args.generation == "1.x" else _scheduled(args)),
-            },
-            pulumi.ResourceOptions(parent=self),
-        )
+        arguments = _managed(args) if args.generation == "1.x" else _scheduled(args)
+        application = ContainerApplication(name, arguments, pulumi.ResourceOptions(parent=self))
         self.application_id = application.application_id
         self.namespace_id = application.namespace_id
         self.register_outputs({"application_id": self.application_id, "namespace_id": self.namespace_id})
 
 
-def _managed(args: ApplicationArgs) -> Any:
-    return {"scheduling_policy": MANAGED, "ssh": {"enabled": args.settings.ssh}}
-
-
-def _scheduled(args: ApplicationArgs) -> Any:
-    settings = args.settings
-    rollout = settings.rollout
-    size = {"instance_type": settings.instance_type or DEFAULT_INSTANCE_TYPE}
+def _managed(args: ApplicationArgs) -> ContainerApplicationArgs:
     return {
-        "scheduling_policy": SCHEDULED,
-        "image": args.image,
-        **({"size": settings.size.model_dump()} if settings.size else size),
-        "max_instances": settings.max_instances,
-        "constraints": _given(regions=list(settings.regions), jurisdiction=settings.jurisdiction),
-        "environment": settings.environment or None,
-        "observability": {"logs": {"enabled": settings.logs}},
-        "ssh": {"enabled": settings.ssh},
-        "rollout": _given(
-            kind=rollout.kind,
-            steps=list(rollout.steps or ()),
-            grace_period_seconds=rollout.grace_period_seconds,
-            on_failure=rollout.on_failure,
-        ),
-        "worker_version_id": args.worker_version_id,
+        "account_id": args.account_id,
+        "script_name": args.script_name,
+        "class_name": args.class_name,
+        "name": args.application_name,
+        "adopt": args.settings.adopt,
+        "scheduling_policy": MANAGED,
+        "ssh": {"enabled": args.settings.ssh},
     }
 
 
-def _given(**values: Any) -> dict[str, Any] | None:
-    """Give what has a value; nothing if none has."""
-    return {key: value for key, value in values.items() if value not in (None, [])} or None
+def _scheduled(args: ApplicationArgs) -> ContainerApplicationArgs:
+    settings = args.settings
+    arguments: ContainerApplicationArgs = {
+        **_managed(args),
+        "scheduling_policy": SCHEDULED,
+        "image": args.image,
+        "max_instances": settings.max_instances,
+        "observability": {"logs": {"enabled": settings.logs}},
+        "rollout": _rollout(settings.rollout),
+        "worker_version_id": args.worker_version_id,
+    }
+    if settings.size:
+        arguments["size"] = {
+            "vcpu": settings.size.vcpu,
+            "memory_mib": settings.size.memory_mib,
+            "disk_mb": settings.size.disk_mb,
+        }
+    else:
+        arguments["instance_type"] = settings.instance_type or DEFAULT_INSTANCE_TYPE
+    constraints: PlacementConstraintsArgs = {}
+    if settings.regions:
+        constraints["regions"] = list(settings.regions)
+    if settings.jurisdiction:
+        constraints["jurisdiction"] = settings.jurisdiction
+    if constraints:
+        arguments["constraints"] = constraints
+    if settings.environment:
+        arguments["environment"] = settings.environment
+    return arguments
+
+
+def _rollout(settings: RolloutSettings) -> RolloutSettingsArgs:
+    arguments: RolloutSettingsArgs = {
+        "kind": settings.kind,
+        "grace_period_seconds": settings.grace_period_seconds,
+        "on_failure": settings.on_failure,
+    }
+    if settings.steps:
+        arguments["steps"] = list(settings.steps)
+    return arguments

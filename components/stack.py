@@ -83,7 +83,7 @@ class SandboxStack(pulumi.ComponentResource):
             child,
         )
         gate = AccessGate(
-            f"{name}-access", AccessArgs(settings.access, plan.account_id, plan.prefix, settings.domain), child
+            f"{name}-access", AccessArgs(settings.access, settings.domain, plan.account_id, plan.prefix), child
         )
         images = {kind.name: plan.image(f"{name}-image", kind, child) for kind in settings.kinds}
         worker = SandboxWorker(f"{name}-worker", plan.worker_args(storage, gate, images), child)
@@ -104,9 +104,9 @@ class SandboxStack(pulumi.ComponentResource):
         self.worker_version_id = worker.version_id
         self.api_url = domain.api_url if domain and settings.domain and settings.domain.api_url else worker.url
         self.preview_hostname = domain.preview_hostname if domain else pulumi.Output.from_input(None)
-        self.images = pulumi.Output.from_input({kind: image.reference for kind, image in images.items()})
-        self.application_ids = pulumi.Output.from_input(
-            {kind: application.application_id for kind, application in applications.items()}
+        self.images = pulumi.Output.all(**{kind: image.reference for kind, image in images.items()})
+        self.application_ids = pulumi.Output.all(
+            **{kind: application.application_id for kind, application in applications.items()}
         )
         self.namespace_ids = worker.namespace_ids
         self.bucket_names = storage.bucket_names
@@ -164,14 +164,13 @@ class _Plan:
             classes={
                 kind.class_name: {kind.name: images[kind.name].reference} if managed else {} for kind in settings.kinds
             },
-            bindings=storage.bindings,
+            bindings={**storage.bindings, **gate.bindings},
             variables={
                 "ENVIRONMENT": settings.environment,
                 **({"SANDBOX_KINDS": json.dumps(further, sort_keys=True)} if further else {}),
                 **(settings.domain.variables if settings.domain else {}),
-                **gate.variables,
             },
-            secrets={**gate.secrets, **{secret: self.secrets[secret] for secret in settings.secrets}},
+            secrets={secret: self.secrets[secret] for secret in settings.secrets},
             lasting=self.lasting,
         )
 
@@ -195,7 +194,10 @@ def _suffixed(name: str, kind: Kind) -> str:
 def _prepared(settings: SandboxSettings, secrets: Mapping[str, pulumi.Input[str]], folder: Path) -> _Plan:
     """Settle everything that can be settled without an account; every mistake is told before anything is made."""
     wrong = [f"secrets: {name} has no value; give it one" for name in settings.all_secrets if name not in secrets]
-    wrong += [f"secrets: {name} is given and not named; name it there" for name in sorted(set(secrets) - set(settings.all_secrets))]
+    wrong += [
+        f"secrets: {name} is given and not named; name it there"
+        for name in sorted(set(secrets) - set(settings.all_secrets))
+    ]
     if settings.account_id is None:
         wrong.append("account_id: is required; add it, or set CLOUDFLARE_ACCOUNT_ID where the program runs")
     if wrong or settings.account_id is None:
@@ -226,9 +228,8 @@ def _sdk_version(settings: SandboxSettings, folder: Path) -> str:
     locked = None if settings.worker.bundle else code.sdk_version(source)
     wanted = settings.sdk.version
     if wanted and locked and wanted != locked:
-        raise SettingsError(
-            [f"sdk.version: {wanted} is not what the Worker's lock file resolves ({locked}); remove it or update the SDK"]
-        )
+        where = f"sdk.version: {wanted} is not what the Worker's lock file resolves ({locked})"
+        raise SettingsError([f"{where}; remove it, or update the SDK"])
     if not (wanted or locked):
         raise SettingsError(["sdk.version: the Worker has no package-lock.json that names the SDK; add the version"])
     return str(wanted or locked)

@@ -14,7 +14,7 @@ import pulumi
 from . import bridged
 from .bundle.worker import WorkerBundle
 from .platform import compatibility
-from .provider.resources import WorkerScript
+from .provider.resources import WorkerScript, WorkerScriptArgs
 from .settings.worker import WorkerSettings
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxWorker"
@@ -58,33 +58,9 @@ class SandboxWorker(pulumi.ComponentResource):
     def __init__(self, name: str, args: WorkerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(TYPE, name, None, opts)
         settings = args.settings
-        script = WorkerScript(
-            name,
-            {
-                "account_id": args.account_id,
-                "script_name": args.script_name,
-                "main_module": args.bundle.main_module,
-                "modules": {
-                    module: {"file": str(part.file), "sha256": part.sha256}
-                    for module, part in args.bundle.modules.items()
-                },
-                "compatibility_date": settings.compatibility_date,
-                "compatibility_flags": compatibility.flags(settings.compatibility_date, settings.compatibility_flags),
-                "bindings": _bindings(args),
-                "classes": _classes(args),
-                "deleted_classes": list(settings.deleted_classes),
-                "lifecycle": settings.lifecycle,
-                "observability": {
-                    "enabled": settings.observability.enabled,
-                    "head_sampling_rate": settings.observability.sampling_rate,
-                },
-                **({"limits": {"cpu_ms": settings.cpu_milliseconds}} if settings.cpu_milliseconds else {}),
-                "workers_dev": settings.workers_dev,
-                "adopt": settings.adopt,
-            },
-            # Not `protect=False`: that would undo protection given to the whole component.
-            pulumi.ResourceOptions(parent=self, protect=True if args.lasting else None),
-        )
+        # Not `protect=False`: that would undo protection given to the whole component.
+        protected = pulumi.ResourceOptions(parent=self, protect=True if args.lasting else None)
+        script = WorkerScript(name, _script(args), protected)
         if settings.schedules:
             bridged.WorkersCronTrigger(
                 f"{name}-schedules",
@@ -105,6 +81,33 @@ class SandboxWorker(pulumi.ComponentResource):
                 "url": self.url,
             }
         )
+
+
+def _script(args: WorkerArgs) -> WorkerScriptArgs:
+    settings = args.settings
+    arguments: WorkerScriptArgs = {
+        "account_id": args.account_id,
+        "script_name": args.script_name,
+        "main_module": args.bundle.main_module,
+        "modules": {
+            name: {"file": str(module.file), "sha256": module.sha256} for name, module in args.bundle.modules.items()
+        },
+        "compatibility_date": settings.compatibility_date,
+        "compatibility_flags": compatibility.flags(settings.compatibility_date, settings.compatibility_flags),
+        "bindings": _bindings(args),
+        "classes": _classes(args),
+        "deleted_classes": list(settings.deleted_classes),
+        "lifecycle": settings.lifecycle,
+        "observability": {
+            "enabled": settings.observability.enabled,
+            "head_sampling_rate": settings.observability.sampling_rate,
+        },
+        "workers_dev": settings.workers_dev,
+        "adopt": settings.adopt,
+    }
+    if settings.cpu_milliseconds:
+        arguments["limits"] = {"cpu_ms": settings.cpu_milliseconds}
+    return arguments
 
 
 def _classes(args: WorkerArgs) -> dict[str, Any]:

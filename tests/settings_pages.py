@@ -27,7 +27,7 @@ def schema() -> str:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Pulumi stack settings of a Cloudflare Sandbox stack",
         "type": "object",
-        "properties": {"config": {"type": "object", "properties": {"cloudflare-sandbox:sandbox": document}}},
+        "properties": {"config": {"type": "object", "properties": {"sandbox-stack:settings": document}}},
         "$defs": definitions,
     }
     return json.dumps(top, indent=2) + "\n"
@@ -70,7 +70,7 @@ def _default(field: FieldInfo) -> str:
         return "required"
     if isinstance(value, BaseModel):
         return "its defaults"
-    return "–" if value is None else f"`{json.dumps(value)}`"
+    return "" if value is None else f"`{json.dumps(value)}`"
 
 
 def _bare(annotation: Any) -> Any:

@@ -16,7 +16,7 @@ from tools.emulated import Emulated
 from tools.paths import LOCAL, ROOT, write_whole
 
 KEY_FILE: Final = LOCAL / "api-key"
-_SETTINGS: Final = "cloudflare-sandbox:sandbox"
+_SETTINGS: Final = "sandbox-stack:settings"
 _LOCK: Final = ROOT / "worker_src" / "package-lock.json"
 
 
@@ -25,7 +25,9 @@ def completed(wanted: dict[str, Any], cloudflare: Emulated, built_by: Builder) -
     settings = copy.deepcopy(wanted)
     sandbox = settings.setdefault(_SETTINGS, {})
     ready = builder.seed(cloudflare, sdk_version(_LOCK))
-    image = {"reference": ready} if built_by.reason else {**sandbox.get("image", {}), "builder": {"name": built_by.name}}
+    image = (
+        {"reference": ready} if built_by.reason else {**sandbox.get("image", {}), "builder": {"name": built_by.name}}
+    )
     key = {"sha256": hashlib.sha256(_key().encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
     keys = {**sandbox.get("access", {}).get("api_keys", {}), "local": key}
     sandbox |= {"image": image, "access": {**sandbox.get("access", {}), "api_keys": keys}}

@@ -114,7 +114,8 @@ def _made(build_folder: Path, key: str, make: Callable[[Path], Path]) -> WorkerB
 
 def _bundle(source: Path, build_folder: Path, scratch: Path, *, entry: str = "", own: Path | None = None) -> Path:
     """Run the builder on a copy of the sources; the folder with its results."""
-    shop, out = scratch / "source", scratch / "out"
+    # Absolute: the builder runs in a folder of its own.
+    shop, out = scratch.resolve() / "source", scratch.resolve() / "out"
     shutil.copytree(source, shop, ignore=shutil.ignore_patterns(*_SKIPPED))
     (shop / "node_modules").symlink_to(_packages(source, build_folder).resolve() / "node_modules")
     target = own

@@ -221,7 +221,7 @@ def test_a_cancelled_run_ends_in_an_orderly_way(checkout: Checkout):
 
 def test_a_failed_deployment_says_so_and_exits_non_zero(checkout: Checkout):
     settings = checkout.folder / "Pulumi.local.yaml"
-    settings.write_text(yaml.safe_dump({"config": {"cloudflare-sandbox:sandbox": {"name": "NOT VALID"}}}))
+    settings.write_text(yaml.safe_dump({"config": {"sandbox-stack:settings": {"name": "NOT VALID"}}}))
     done = checkout.make("up")
     assert done.returncode != 0
     assert "name: use 1 to 32 lower-case letters" in done.stdout

@@ -43,16 +43,16 @@ def test_up_twice_and_destroy(program: Project):
 
 
 def test_settings_reach_the_stack(program: Project):
-    program.succeed("config", "set", "--path", "sandbox.name", "mine")
-    program.succeed("config", "set", "--path", "sandbox.environment", "throw-away")
+    program.succeed("config", "set", "--path", "settings.name", "mine")
+    program.succeed("config", "set", "--path", "settings.environment", "throw-away")
     program.up()
     outputs = json.loads(program.succeed("stack", "output", "--json"))
     assert (outputs["worker_name"], outputs["environment"]) == ("mine-test", "throw-away")
 
 
 def test_wrong_settings_stop_the_preview_with_all_mistakes_and_no_traceback(program: Project):
-    program.succeed("config", "set", "--path", "sandbox.name", "Not Valid")
-    program.succeed("config", "set", "--path", "sandbox.colour", "red")
+    program.succeed("config", "set", "--path", "settings.name", "Not Valid")
+    program.succeed("config", "set", "--path", "settings.colour", "red")
     output = program.fail("preview")
     assert "2 mistakes in the sandbox settings:" in output
     assert "name: use 1 to 32 lower-case letters" in output
