@@ -78,3 +78,9 @@ def test_parts_cost_less_than_the_whole():
     clock = "import pulumi, time; start = time.process_time(); {}; print(json.dumps(time.process_time() - start))"
     parts, whole = (min(float(str(run(clock.format(what)))) for _ in range(2)) for what in (PARTS, WHOLE))
     assert parts < 0.75 * whole
+
+
+@pytest.mark.parametrize("component", ["access", "domain", "storage"])
+def test_importing_a_component_does_not_import_the_sdk(component: str):
+    program = f"import components.{component}; print(json.dumps('pulumi_cloudflare' in sys.modules))"
+    assert run(program) is False
