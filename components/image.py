@@ -213,7 +213,7 @@ def _with_buildkit(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
         job.name,
         # As an export instead of `push`, with which docker-build 0.0.22 takes all inputs for unknown in a preview.
         push=False,
-        exports=[docker_build.ExportArgs(registry=docker_build.ExportRegistryArgs())],
+        exports=[docker_build.ExportArgs(raw="type=registry")],
         tags=[job.tag],
         platforms=[docker_build.Platform.LINUX_AMD64],
         context=docker_build.BuildContextArgs(location=job.plan.context.as_posix()),

@@ -17,7 +17,7 @@ from pulumi.runtime.proto.status_pb2 import Status
 from components.provider import wire
 
 PREFIX = "urn:pulumi:test::small::cloudflare-sandbox:index:"
-SCRIPT, APPLICATION = "WorkerScript", "ContainerApplication"
+SCRIPT, APPLICATION, IMAGE = "WorkerScript", "ContainerApplication", "RegistryImage"
 
 
 class CheckFailedError(Exception):
@@ -111,7 +111,7 @@ class Stack:
             return "create"
         difference = self.plugin.diff(kind, name, kept, inputs)
         if difference.replaces:
-            assert difference.deleteBeforeReplace or kind == SCRIPT
+            assert difference.deleteBeforeReplace or kind in (SCRIPT, IMAGE)
             self._replace(kind, name, inputs, delete_first=difference.deleteBeforeReplace)
             return "replace"
         if difference.changes == provider_pb2.DiffResponse.DIFF_SOME or kept.incomplete:

@@ -323,18 +323,20 @@ def test_an_image_that_cannot_be_prepared_is_explained(stack: Stack, cloud: Clou
     assert cloud.is_empty()
 
 
-def test_credentials_are_minted_secret_and_unknown_in_a_preview(stack: Stack, cloud: Cloud):
+def test_credentials_are_minted_secret_and_not_in_a_preview(stack: Stack, cloud: Cloud):
     token = "cloudflare-sandbox:index:getRegistryCredentials"
     arguments = wire.encode({"accountId": cloud.account, "permissions": ["push"], "expirationMinutes": 5})
     cloud.clear()
     seen = stack.plugin.stub.Invoke(provider_pb2.InvokeRequest(tok=token, args=arguments, preview=True))
     assert cloud.calls() == []
-    assert wire.decode(getattr(seen, "return"))["password"] is wire.UNKNOWN
+    host = cloud.emulator.origin.removeprefix("http://")
+    assert wire.decode(getattr(seen, "return")) == {"host": host, "username": "v1", "password": wire.Secret("")}
     made = wire.decode(
         getattr(stack.plugin.stub.Invoke(provider_pb2.InvokeRequest(tok=token, args=arguments)), "return")
     )
     assert isinstance(made["password"], wire.Secret)
-    assert made["username"] == "v1"
+    assert made["password"].value
+    assert (made["host"], made["username"]) == (host, "v1"), "what is made of them in a preview stays as it is"
     wrong = provider_pb2.InvokeRequest(tok=token, args=wire.encode({"expirationMinutes": 0}))
     failures = {each.property: each.reason for each in stack.plugin.stub.Invoke(wrong).failures}
     assert failures == {
