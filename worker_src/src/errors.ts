@@ -5,38 +5,38 @@ export interface FieldError {
   message: string;
 }
 
-const TITLES = {
-  already_exists: [409, "Already exists"],
-  backup_expired: [410, "Backup expired"],
-  body_too_large: [413, "Body too large"],
-  conflict: [409, "Conflict"],
-  containers_missing: [503, "Containers are not enabled"],
-  forbidden: [403, "Scope missing"],
-  git_failed: [422, "Git failed"],
-  idempotency_conflict: [409, "Idempotency key in use"],
-  idempotency_mismatch: [422, "Idempotency key used for another request"],
-  internal: [500, "Internal error"],
-  interrupted: [503, "Interrupted"],
-  invalid_request: [400, "Invalid request"],
-  invalid_state: [409, "Not possible now"],
-  method_not_allowed: [405, "Method not allowed"],
-  model_failed: [502, "Model failed"],
-  not_configured: [501, "Not configured"],
-  not_found: [404, "Not found"],
-  process_exited: [422, "Process exited early"],
-  rate_limited: [429, "Too many requests"],
-  sandbox_failed: [502, "Sandbox failed"],
-  session_ended: [409, "Session ended"],
-  timeout: [504, "Timed out"],
-  too_large: [413, "Too large"],
-  unauthenticated: [401, "Not authenticated"],
-  unavailable: [503, "Temporarily unavailable"],
-  unknown_kind: [400, "Unknown kind of sandbox"],
-  unsupported_media_type: [415, "Unsupported media type"],
-} as const satisfies Record<string, readonly [number, string]>;
+const STATUS = {
+  already_exists: 409,
+  backup_expired: 410,
+  body_too_large: 413,
+  conflict: 409,
+  containers_missing: 503,
+  forbidden: 403,
+  git_failed: 422,
+  idempotency_conflict: 409,
+  idempotency_mismatch: 422,
+  internal: 500,
+  interrupted: 503,
+  invalid_request: 400,
+  invalid_state: 409,
+  method_not_allowed: 405,
+  model_failed: 502,
+  not_configured: 501,
+  not_found: 404,
+  process_exited: 422,
+  rate_limited: 429,
+  sandbox_failed: 502,
+  session_ended: 409,
+  timeout: 504,
+  too_large: 413,
+  unauthenticated: 401,
+  unavailable: 503,
+  unknown_kind: 400,
+  unsupported_media_type: 415,
+} as const;
 
-export type ProblemCode = keyof typeof TITLES;
-export const PROBLEM_CODES = Object.keys(TITLES) as ProblemCode[];
+export type ProblemCode = keyof typeof STATUS;
+export const PROBLEM_CODES = Object.keys(STATUS) as ProblemCode[];
 
 export class Problem extends Error {
   readonly status: number;
@@ -51,7 +51,8 @@ export class Problem extends Error {
   ) {
     super(detail);
     this.name = "Problem";
-    [this.status, this.title] = TITLES[code];
+    this.status = STATUS[code];
+    this.title = code.charAt(0).toUpperCase() + code.slice(1).replaceAll("_", " ");
     Object.assign(this.headers, extra.headers);
     if (extra.errors) this.errors = extra.errors;
   }
@@ -79,46 +80,23 @@ export class Problem extends Error {
 
 const RETRY_AFTER = { headers: { "retry-after": "5" } };
 
-/** The SDK's error classes by name: properties other than name and message do not survive the way out of a Durable Object. */
-const SDK_ERRORS: Record<string, ProblemCode> = {
-  BackupExpiredError: "backup_expired",
-  BackupNotFoundError: "not_found",
-  BucketMountError: "sandbox_failed",
-  BucketUnmountError: "sandbox_failed",
-  CommandNotFoundError: "not_found",
-  ContextNotFoundError: "not_found",
-  CustomDomainRequiredError: "not_configured",
-  FileExistsError: "already_exists",
-  FileNotFoundError: "not_found",
-  FileSystemError: "invalid_state",
-  FileTooLargeError: "too_large",
-  GitAuthenticationError: "git_failed",
-  GitBranchNotFoundError: "git_failed",
-  GitCheckoutError: "git_failed",
-  GitCloneError: "git_failed",
-  GitError: "git_failed",
-  GitNetworkError: "git_failed",
-  GitRepositoryNotFoundError: "git_failed",
-  InterpreterNotReadyError: "unavailable",
-  InvalidBackupConfigError: "not_configured",
-  InvalidGitUrlError: "invalid_request",
-  InvalidMountConfigError: "invalid_request",
-  InvalidPortError: "invalid_request",
-  MissingCredentialsError: "not_configured",
-  PermissionDeniedError: "invalid_state",
-  PortAlreadyExposedError: "already_exists",
-  PortInUseError: "conflict",
-  PortNotExposedError: "not_found",
-  ProcessExitedBeforeReadyError: "process_exited",
-  ProcessNotFoundError: "not_found",
-  ProcessReadyTimeoutError: "timeout",
-  SandboxSecurityError: "invalid_request",
-  ServiceNotRespondingError: "unavailable",
-  SessionAlreadyExistsError: "already_exists",
-  SessionDestroyedError: "session_ended",
-  SessionTerminatedError: "session_ended",
-  ValidationFailedError: "invalid_request",
+/** The SDK's error classes by name (without `Error`): properties other than name and message do not survive the way out of a Durable Object. */
+const SDK_ERRORS: Partial<Record<ProblemCode, string>> = {
+  already_exists: "FileExists PortAlreadyExposed SessionAlreadyExists",
+  backup_expired: "BackupExpired",
+  conflict: "PortInUse",
+  git_failed: "GitAuthentication GitBranchNotFound GitCheckout GitClone Git GitNetwork GitRepositoryNotFound",
+  invalid_request: "InvalidGitUrl InvalidMountConfig InvalidPort SandboxSecurity ValidationFailed",
+  invalid_state: "FileSystem PermissionDenied",
+  not_configured: "CustomDomainRequired InvalidBackupConfig MissingCredentials",
+  not_found: "BackupNotFound CommandNotFound ContextNotFound FileNotFound PortNotExposed ProcessNotFound",
+  process_exited: "ProcessExitedBeforeReady",
+  session_ended: "SessionDestroyed SessionTerminated",
+  timeout: "ProcessReadyTimeout",
+  too_large: "FileTooLarge",
+  unavailable: "InterpreterNotReady ServiceNotResponding",
 };
+const BY_NAME = new Map(Object.entries(SDK_ERRORS).flatMap(([code, names]) => names.split(" ").map((name) => [`${name}Error`, code as ProblemCode])));
 
 /** Nothing was started, or the SDK says the call may be made again. */
 const TRANSIENT = new Set(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"]);
@@ -157,10 +135,10 @@ export function toProblem(error: unknown): Problem {
       ? new Problem("interrupted", "The sandbox was replaced while this ran; it may have run in part.", RETRY_AFTER)
       : new Problem("unavailable", "The sandbox cannot be reached just now.", RETRY_AFTER);
   }
-  const code = SDK_ERRORS[name];
+  const code = BY_NAME.get(name);
   if (code === "unavailable") return new Problem(code, message, RETRY_AFTER);
   if (code) return new Problem(code, message);
   if (/timed? ?out/i.test(message)) return new Problem("timeout", "The sandbox did not finish in time.");
-  if (/^(Sandbox|Code|Command|Process|Port|Git|Backup|S3FS)\w*Error$/.test(name)) return new Problem("sandbox_failed", message);
+  if (/^(Sandbox|Code|Command|Process|Port|Backup|Bucket|S3FS)\w*Error$/.test(name)) return new Problem("sandbox_failed", message);
   return new Problem("internal", "Something went wrong. The request id leads to the log.");
 }

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document, made from the same schemas that validate. Served at /v1/openapi.json; the committed copy is openapi.json. */
-import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 
 import { PROBLEM_CODES } from "./errors.ts";
+import { jsonSchema } from "./json-schema.ts";
 import { PARAMETERS, type Route, route, type Schema } from "./route.ts";
 import { Kind } from "./schemas.ts";
 
@@ -20,19 +20,13 @@ const PROBLEM = {
   },
 };
 
-/** What a caller sends, so before defaults are filled in; checks that JSON Schema cannot say are left out. */
-function schemaOf(schema: Schema): object {
-  const { $schema: _, ...json } = toJsonSchema(schema, { typeMode: "input", errorMode: "ignore", target: "draft-2020-12" });
-  return json;
-}
-
 function parameters({ path, query = {}, creates }: Route): object[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, schema: schemaOf(PARAMETERS[name ?? ""]!) }));
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, schema: jsonSchema(PARAMETERS[name ?? ""]!) }));
   const inQuery = Object.entries({ ...query, kind: v.optional(Kind) }).map(([name, schema]) => ({
     name,
     in: "query",
     required: schema.type !== "optional",
-    schema: schemaOf(schema as Schema),
+    schema: jsonSchema(schema as Schema),
   }));
   const key = { name: "Idempotency-Key", in: "header", schema: { type: "string", minLength: 8, maxLength: 128 } };
   return [...inPath, ...inQuery, ...(creates ? [key] : [])];
@@ -42,7 +36,7 @@ function success({ returns, status, stream, websocket }: Route): [string, object
   if (websocket) return ["101", { description: "A WebSocket" }];
   if (stream) return ["200", { description: "Server-Sent Events", content: { "text/event-stream": {} } }];
   if (!returns) return ["204", { description: "Done" }];
-  return [String(status ?? 200), { description: "Done", content: { "application/json": { schema: schemaOf(returns) } } }];
+  return [String(status ?? 200), { description: "Done", content: { "application/json": { schema: jsonSchema(returns) } } }];
 }
 
 function operation(each: Route): object {
@@ -52,7 +46,7 @@ function operation(each: Route): object {
     summary: each.summary,
     "x-scope": each.scope,
     parameters: parameters(each),
-    ...(each.body && { requestBody: { content: { "application/json": { schema: schemaOf(each.body) } } } }),
+    ...(each.body && { requestBody: { content: { "application/json": { schema: jsonSchema(each.body) } } } }),
     responses: { [status]: answer, default: { $ref: "#/components/responses/Problem" } },
   };
 }

@@ -1,5 +1,5 @@
 /** Cloudflare Access tokens: signature, issuer, audience and expiry are checked against the team's published keys. */
-import { decode, verifyWithJwks } from "hono/jwt";
+import { decodeHeader, verifyWithJwks } from "hono/utils/jwt/jwt";
 
 import type { Env } from "../env.ts";
 import { log } from "../http/log.ts";
@@ -63,7 +63,7 @@ export async function callerOfToken(config: AccessConfig, token: string): Promis
   let keys: JsonWebKeys;
   let kid: string | undefined;
   try {
-    kid = decode(token).header.kid;
+    kid = decodeHeader(token).kid;
   } catch {
     return null;
   }

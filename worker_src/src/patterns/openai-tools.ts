@@ -16,6 +16,13 @@ const Operation = v.variant("type", [
   v.strictObject({ type: v.literal("delete_file"), path: File }),
 ]);
 
+const METHODS = { create_file: "createFile", update_file: "updateFile", delete_file: "deleteFile" } as const;
+
+function apply(editor: Editor, operation: v.InferOutput<typeof Operation>): Promise<{ status?: string; output?: string } | undefined> {
+  // The package's operation type is inferred from a schema of its own and comes out empty here.
+  return editor[METHODS[operation.type]](operation as never);
+}
+
 export const openaiTools = [
   route({
     method: "POST",
@@ -45,11 +52,7 @@ export const openaiTools = [
       const editor = new Editor(sandbox as Sandbox, body.root);
       const results = [];
       for (const operation of body.operations) {
-        const done = await (operation.type === "create_file"
-          ? editor.createFile(operation)
-          : operation.type === "update_file"
-            ? editor.updateFile(operation)
-            : editor.deleteFile(operation));
+        const done = await apply(editor, operation);
         results.push({ path: operation.path, status: done?.status ?? "completed", ...(done?.output && { output: done.output }) });
       }
       return { results };
