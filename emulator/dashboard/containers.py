@@ -10,7 +10,6 @@ from emulator.services.containers import rollouts
 from emulator.services.containers.instances import KIND as INSTANCE
 from emulator.services.containers.instances import scope as scope_of
 from emulator.services.containers.rules import KIND, ROLLOUT
-from emulator.services.containers.shapes import MANAGED
 from emulator.services.registry.manifests import INDEXES
 from emulator.store import Document, Store
 
@@ -33,7 +32,7 @@ def _application(store: Store, app: Document, now: float) -> Document | None:
     return {
         "key": app["id"],
         "name": app["name"],
-        "state": "being deleted" if app["delete_at"] is not None else "managed" if app["policy"] == MANAGED else "kept",
+        "state": "active" if app["delete_at"] is None else "being deleted",
         "class": f"{namespace['script']}/{namespace['class']}" if namespace else None,
         "version": _version(app, rollout),
         "image": plain(_image(app, rollout)),

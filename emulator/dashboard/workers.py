@@ -24,7 +24,6 @@ def _worker(store: Store, account: str, worker: Document) -> Document:
     return {
         "key": worker["id"],
         "name": worker["name"],
-        "live": live["number"] if live else None,
         "latest": worker["last_number"],
         "versions": store.count(VERSION, scope),
         "traffic": [_share(store, scope, each) for each in deployment["versions"]] if deployment else [],

@@ -5,12 +5,11 @@ import { badge, bytes, code, codes, count, details, element, several, shortened,
 const ROLLOUT_TONES = { completed: "good", progressing: "busy", pending: "busy", reverting: "bad", reverted: "bad" };
 const toned = (tones) => badge((value) => tones[value] ?? "quiet");
 
-const version = ([live, latest]) => {
-  if (live === null) return latest ? `none of ${latest}` : text(null);
-  return latest === live ? `v${live}` : `v${live} (v${latest} waits)`;
+const versions = ([traffic, latest]) => {
+  const shares = traffic.map(({ version, percentage }) => (percentage === 100 ? `v${version}` : `v${version} ${percentage} %`));
+  const waits = latest && !traffic.some(({ version }) => version === latest);
+  return several(waits ? [...shares, `v${latest} waits`] : shares);
 };
-
-const traffic = (shares) => several(shares.map((each) => `v${each.version}: ${each.percentage} %`));
 
 const bindings = (all) => {
   if (!all.length) return text(null);
@@ -45,11 +44,14 @@ const rollout = (value) => {
 export const rolloutWords = (value) => (value ? `${value.status}, ${value.percentage} %` : "");
 
 // Ids are long and say little; the rest of a path is what people look for.
-const brief = (path) => path.replace(/[0-9a-f]{32,}/g, (id) => `${id.slice(0, 4)}…`).replace("/client/v4", "");
+const brief = (path) => path.replace("/client/v4", "").replace(/[0-9a-f-]{32,}/g, (id) => `${id.slice(0, 4)}…`);
+
+// Lines may break after a slash rather than anywhere.
+const breakable = (path) => path.split(/(?<=\/)/).flatMap((part) => [part, element("wbr")]);
 
 const request = ([method, path, operation]) =>
   details(
-    [element("strong", {}, method), " ", element("code", {}, brief(path))],
+    [element("strong", {}, method), " ", ...breakable(brief(path))],
     element("code", { class: "whole" }, path),
     element("span", { class: "quiet" }, operation || "no operation"),
   );
@@ -71,8 +73,7 @@ export const LISTS = [
     wide: true,
     columns: [
       ["Name", (row) => row.name, text],
-      ["Version", (row) => [row.live, row.latest], version],
-      ["Traffic", (row) => row.traffic, traffic],
+      ["Serves", (row) => [row.traffic, row.latest], versions],
       ["Bindings", (row) => row.bindings, bindings],
       ["Compatibility", (row) => row.compatibility_date, text],
       ["Migration", (row) => row.migration_tag, code],
@@ -107,7 +108,7 @@ export const LISTS = [
       ["Image", (row) => row.image.replace(/^.*\//, ""), shortened(24)],
       ["Instances", (row) => [row.instances, row.max_instances], instances],
       ["Rollout", (row) => row.rollout, rollout],
-      ["State", (row) => row.state, badge((value) => (value === "being deleted" ? "warn" : "good"))],
+      ["State", (row) => row.state, badge((value) => (value === "active" ? "good" : "warn"))],
     ],
   },
   {
