@@ -43,6 +43,7 @@ class App:
         world.settlers = [settler for service in services for settler in service.settlers]
         world.sweepers = [sweeper for service in services for sweeper in service.sweepers]
         self._mounts = {segment: handler for service in services for segment, handler in service.mounts.items()}
+        self._asides = {_CONTROL_SEGMENT}.union(*(service.asides for service in services))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One connection event of ASGI."""
@@ -71,7 +72,7 @@ class App:
         status = 0
         try:
             self._route(call)
-            if self.world.faults and not self._is_control(call):
+            if self.world.faults and not self._is_aside(call):
                 fault = self.world.faults.take(call.method, call.path, call.operation_id)
             reply = await self._answer(call, fault)
             status = reply.status
@@ -83,7 +84,7 @@ class App:
         except ConnectionResetError:
             return
         finally:
-            if not self._is_control(call):
+            if not self._is_aside(call):
                 self._record(call, status, fault, (time.perf_counter() - started) * 1000)
 
     def _route(self, call: Call) -> None:
@@ -97,8 +98,8 @@ class App:
             call.operation = operation
             call.operation_id = operation.id
 
-    def _is_control(self, call: Call) -> bool:
-        return call.segments[0] == _CONTROL_SEGMENT
+    def _is_aside(self, call: Call) -> bool:
+        return call.segments[0] in self._asides
 
     def _record(self, call: Call, status: int, fault: Fault | None, ms: float) -> None:
         self.world.journal.record(
@@ -114,7 +115,7 @@ class App:
         )
 
     async def _answer(self, call: Call, fault: Fault | None) -> Raw:
-        if self.world.latency_ms and not self._is_control(call):
+        if self.world.latency_ms and not self._is_aside(call):
             await asyncio.sleep(self.world.latency_ms / 1000)
         if fault is not None and not fault.after:
             early = await _strike(fault)

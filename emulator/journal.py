@@ -53,6 +53,11 @@ class Journal:
         entry = (self._sequence, time, method, path, shown, status, round(ms, 3), operation, fault, len(body), digest)
         self._entries.append(entry)
 
+    @property
+    def last(self) -> int:
+        """Number of the last request."""
+        return self._sequence
+
     def entries(self, *, after: int = 0, limit: int = CAPACITY, operation: str = "") -> list[dict[str, Any]]:
         """Requests with a larger sequence number, at most `limit` of them, of one operation or all."""
         chosen = (entry for entry in self._entries if entry[0] > after and operation in ("", entry[7]))

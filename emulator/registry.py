@@ -80,6 +80,7 @@ class Service:
     operations: list[Operation] = field(default_factory=list)
     mounts: dict[str, Handler] = field(default_factory=dict)
     mounted: tuple[Mounted, ...] = ()
+    asides: set[str] = field(default_factory=set)
     starters: list[Hook] = field(default_factory=list)
     stoppers: list[Hook] = field(default_factory=list)
     settlers: list[Settler] = field(default_factory=list)
@@ -137,14 +138,16 @@ class Service:
 
         return register
 
-    def mount(self, segment: str, rows: tuple[Mounted, ...] = ()) -> Callable[[H], H]:
+    def mount(self, segment: str, rows: tuple[Mounted, ...] = (), *, aside: bool = False) -> Callable[[H], H]:
         """Serve everything below `/segment` (outside the API) with one async handler that routes and authenticates.
 
-        What is served there is told to the fidelity table by `rows`.
+        What is served there is told to the fidelity table by `rows`. What is `aside` is no part of the emulated
+        Cloudflare: no record, no fault, no latency.
         """
 
         def register(handler: H) -> H:
             self.mounts[segment] = handler
+            self.asides |= {segment} if aside else set()
             self.mounted += rows
             return handler
 
@@ -172,8 +175,9 @@ class Service:
 
 
 def load_services() -> list[Service]:
-    """Every service below `emulator.services`, plus the control routes; a service's `routes.py` has it as `api`."""
+    """Every service below `emulator.services`, control routes included, and the dashboard; each has a `routes.py`."""
     from . import services  # noqa: PLC0415 - services import this module
+    from .dashboard import routes as dashboard  # noqa: PLC0415
 
     found: list[Service] = []
     for module in sorted(pkgutil.iter_modules(services.__path__), key=lambda module: module.name):
@@ -182,4 +186,4 @@ def load_services() -> list[Service]:
             continue  # a folder without operations serves others
         routes = importlib.import_module(name)
         found += [value for value in vars(routes).values() if isinstance(value, Service) and value not in found]
-    return found
+    return [*found, dashboard.api]

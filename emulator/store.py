@@ -76,6 +76,15 @@ class Store:
             raise
         self._db.execute("COMMIT")
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Refuse every write inside. Never await inside."""
+        self._db.execute("PRAGMA query_only = ON")
+        try:
+            yield
+        finally:
+            self._db.execute("PRAGMA query_only = OFF")
+
     def get(self, kind: str, scope: str, key: str) -> Document | None:
         """The document, or None."""
         row = self._db.execute(

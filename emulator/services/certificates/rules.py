@@ -4,7 +4,7 @@ An order is first `initializing`, then `pending_validation`, and `active` after 
 clock: nothing is stored to move it on, the status follows from the age.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from emulator.calls import Call
 from emulator.clock import parse_stamp, stamp, uuid_id
@@ -55,8 +55,13 @@ def restart(call: Call, pack: Document, changes: Document) -> Document:
 
 def status(call: Call, pack: Document) -> str:
     """Where the order is by now."""
+    return status_at(pack, call.world.clock.now())
+
+
+def status_at(pack: Document, now: datetime) -> str:
+    """Where the order is at a moment."""
     ordered = parse_stamp(pack["ordered_on"])
-    age = 0.0 if ordered is None else (call.world.clock.now() - ordered).total_seconds()
+    age = 0.0 if ordered is None else (now - ordered).total_seconds()
     if age < 1:
         return "initializing"
     return "pending_validation" if age < VALIDATION_SECONDS else "active"

@@ -1,0 +1,1 @@
+"""A page that shows the emulated account as it is: read-only, on loopback, without secrets."""
