@@ -55,4 +55,10 @@ async function main() {
   console.log(JSON.stringify({ modules: [{ name: "index.js", file, sha256, bytes: bytes.length }] }));
 }
 
-if (process.argv[1] && (await realpath(process.argv[1])) === fileURLToPath(import.meta.url)) await main();
+if (process.argv[1] && (await realpath(process.argv[1])) === fileURLToPath(import.meta.url)) {
+  await main().catch((error) => {
+    // esbuild has said what is wrong and where.
+    if (!error.errors) console.error(error.message);
+    process.exitCode = 1;
+  });
+}

@@ -152,7 +152,7 @@ def _run(command: list[str], folder: Path, what: str) -> None:
     program = shutil.which(command[0])
     if program is None:
         raise BundleError(
-            f"{what}: there is no `{command[0]}` on PATH; install Node 20 or newer, or set worker.bundle to a ready one"
+            f"{what}: there is no `{command[0]}` on PATH; install Node 22 or newer, or set worker.bundle to a ready one"
         )
     done = subprocess.run([program, *command[1:]], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -35,5 +35,6 @@ def test_all_mistakes_come_in_one_message():
         "3 mistakes in the sandbox settings:\n"
         "  name: expected text; put quotes around it\n"
         "  environment: expected 'throw-away' or 'lasting'\n"
-        "  colour: no such setting; known are environment, name"
+        "  colour: no such setting; known are access, account_id, container, domain, environment, further_sandboxes, "
+        "image, name, sdk, secrets, storage, worker"
     )

@@ -1,0 +1,134 @@
+"""The Worker's bundle: the same bytes from the same sources, found again without Node, whole or not at all."""
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from components.bundle import packaged, worker
+from components.bundle.worker import BundleError
+from tests.worker_build import share_packages
+from tools import toolchain
+
+
+@pytest.fixture
+def with_node(tools_provided: toolchain.Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tools_provided.node}:/usr/bin:/bin")
+
+
+@pytest.fixture
+def build_folder(with_node: None, tmp_path: Path) -> Path:  # noqa: ARG001 - a fixture for its effect
+    return share_packages(tmp_path)
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the Worker's source that a test may change."""
+    copy = tmp_path / "worker_src"
+    shutil.copytree(packaged.folder("worker_src"), copy, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    monkeypatch.setattr(packaged, "folder", lambda _: copy)
+    return copy
+
+
+def only(bundle: worker.WorkerBundle) -> worker.Module:
+    assert list(bundle.modules) == [bundle.main_module] == ["index.js"]
+    return bundle.modules["index.js"]
+
+
+def test_the_same_sources_give_the_same_bytes_anywhere(build_folder: Path, tmp_path: Path):
+    first = only(worker.packaged_worker(build_folder))
+    second = only(worker.packaged_worker(share_packages(tmp_path / "elsewhere")))
+    assert first.file != second.file
+    assert first.sha256 == second.sha256
+
+
+def test_a_bundle_is_found_again_without_node(build_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    made = worker.packaged_worker(build_folder)
+    monkeypatch.setenv("PATH", "")
+    assert worker.packaged_worker(build_folder) == made
+
+
+def test_a_changed_byte_gives_another_bundle(build_folder: Path, source: Path):
+    before = only(worker.packaged_worker(build_folder))
+    entry = source / "src" / "index.ts"
+    entry.write_text(entry.read_text() + "\nexport const changed = 'by a test';\n")
+    assert only(worker.packaged_worker(build_folder)).sha256 != before.sha256
+
+
+def test_what_is_no_source_changes_nothing(build_folder: Path, source: Path, monkeypatch: pytest.MonkeyPatch):
+    made = worker.packaged_worker(build_folder)
+    for name in ("node_modules/x", "dist/x", "test/x", ".cache/x"):
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_text("x")
+    monkeypatch.setenv("PATH", "")
+    assert worker.packaged_worker(build_folder) == made
+
+
+def test_each_further_class_is_exported(build_folder: Path):
+    text = only(worker.packaged_worker(build_folder, further_classes=["SandboxPython"])).file.read_text()
+    exported = text.rpartition("export{")[2]
+    assert all(f"as {name}" in exported for name in ("Sandbox", "SandboxPython", "ContainerProxy", "default"))
+
+
+def test_many_at_once_make_one_bundle(build_folder: Path):
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: worker.packaged_worker(build_folder), range(4)))
+    assert made == [made[0]] * 4
+    assert [path.name for path in (build_folder / "worker").iterdir()] == [only(made[0]).file.parent.name]
+
+
+def test_a_worker_of_ones_own_is_bundled_with_its_packages(build_folder: Path, tmp_path: Path):
+    project = tmp_path / "own"
+    (project / "node_modules" / "greeting").mkdir(parents=True)
+    (project / "node_modules" / "greeting" / "index.js").write_text("export default 'hello from a package';")
+    (project / "node_modules" / "greeting" / "package.json").write_text('{"name": "greeting", "main": "index.js"}')
+    (project / "package.json").write_text("{}")
+    (project / "entry.ts").write_text("import greeting from 'greeting';\nexport const said: string = greeting;\n")
+    module = only(worker.own_worker(project / "entry.ts", build_folder))
+    assert "hello from a package" in module.file.read_text()
+
+
+def test_an_error_in_the_source_is_shown_with_its_place(build_folder: Path, tmp_path: Path):
+    (tmp_path / "entry.ts").write_text("export const = 1;\n")
+    with pytest.raises(BundleError) as caught:
+        worker.own_worker(tmp_path / "entry.ts", build_folder)
+    assert str(caught.value).startswith("the Worker does not bundle:\n")
+    assert "entry.ts:1:13" in str(caught.value)
+    assert "at async" not in str(caught.value)
+    assert list((build_folder / "worker").iterdir()) == []
+
+
+def test_without_node_the_remedy_is_named(build_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BundleError) as caught:
+        worker.packaged_worker(build_folder)
+    assert str(caught.value) == (
+        "the Worker does not bundle: there is no `node` on PATH; install Node 22 or newer, or set worker.bundle to a "
+        "ready one"
+    )
+
+
+def test_a_ready_bundle_is_taken_as_it_is(tmp_path: Path):
+    for name in ("main.mjs", "lib/tool.wasm", "main.mjs.map"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    bundle = worker.ready_bundle(tmp_path / "main.mjs")
+    assert (bundle.main_module, sorted(bundle.modules)) == ("main.mjs", ["lib/tool.wasm", "main.mjs"])
+
+
+@pytest.mark.parametrize("make", [worker.ready_bundle, lambda path: worker.own_worker(path, path.parent)])
+def test_a_missing_file_is_named(make, tmp_path: Path):
+    with pytest.raises(BundleError, match=r"^worker\.(bundle|entry): there is no file .*gone\.js; "):
+        make(tmp_path / "gone.js")
+
+
+def test_the_version_of_the_sdk_is_read_from_the_lock_file(tmp_path: Path):
+    assert worker.sdk_version(packaged.folder("worker_src")) == "0.12.10"
+    assert worker.sdk_version(tmp_path) is None
+    (tmp_path / "package-lock.json").write_text(json.dumps({"packages": {}}))
+    assert worker.sdk_version(tmp_path) is None
+    (tmp_path / "package-lock.json").write_text("{")
+    with pytest.raises(BundleError, match="run `npm install` there"):
+        worker.sdk_version(tmp_path)
