@@ -54,6 +54,7 @@ def test_keys_alone_make_nothing_in_the_account():
     }
     assert recorded.one("pulumi:pulumi:Stack").secret_outputs == {"API_KEYS"}
     assert recorded.one("AccessGate").outputs == [{"audiences": {}, "service_tokens": {}}]
+    assert recorded.one("AccessGate").secret_outputs == {"service_tokens"}
 
 
 def test_nothing_set_gives_the_worker_nothing():

@@ -1,0 +1,276 @@
+"""SandboxStack: exactly which resources there are, under which names, in which order, and what they are told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from components import SandboxSettings, SandboxStack, SettingsError
+from tests.components.monitor import Recorded, deploy
+
+GOLDEN = Path(__file__).parent / "golden"
+ACCOUNT = "a" * 32
+DIGEST = f"registry.example/{ACCOUNT}/ready@sha256:{'1' * 64}"
+FULL: dict[str, Any] = {
+    "name": "box",
+    "account_id": ACCOUNT,
+    "image": {"build_secrets": ["PIP_TOKEN"]},
+    "further_sandboxes": {"python": {"class_name": "SandboxPython", "image": {"reference": DIGEST}}},
+    "storage": {"events": {"enabled": True}, "files": {"cors_origins": ["https://app.example.com"]}},
+    "domain": {
+        "hostname": "previews.example.com",
+        "zone": "example.com",
+        "zone_id": "b" * 32,
+        "api_hostname": "api.example.com",
+        "bypass": ["docs.previews.example.com"],
+        "shared_zone": "accept",
+    },
+    "access": {
+        "api_keys": {"ci": {"sha256": "c" * 64, "tenant": "team", "scopes": ["exec"]}},
+        "zero_trust": {
+            "team_domain": "team.cloudflareaccess.com",
+            "email_domains": ["example.com"],
+            "service_tokens": ["ci"],
+            "protect": ["api"],
+        },
+    },
+    "secrets": ["MODEL_API_KEY"],
+}
+SECRETS = {"MODEL_API_KEY": "model-secret", "PIP_TOKEN": "pip-secret"}
+ANSWERS: dict[str, Any] = {
+    "cloudflare-sandbox:index:getRegistryCredentials": lambda _: {
+        "host": "r.example",
+        "username": "v1",
+        "password": "p",
+    },
+    "cloudflare-sandbox:index:WorkerScript": lambda _: {
+        "versionId": "v1",
+        "namespaceIds": {"Sandbox": "n1"},
+        "url": None,
+    },
+    "cloudflare-sandbox:index:ContainerApplication": lambda given: {
+        "applicationId": f"app-{given['className']}",
+        "namespaceId": "n1",
+    },
+    "cloudflare-sandbox:index:RegistryImage": lambda given: {
+        "reference": f"r.example/{ACCOUNT}/{given['repository']}@{given['digest']}",
+        "size": 1,
+    },
+    "docker-build:index:Image": lambda _: {"digest": f"sha256:{'2' * 64}"},
+    "cloudflare:index/accountToken:AccountToken": lambda _: {"value": "token-value"},
+    "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication": lambda _: {"aud": "audience"},
+    "cloudflare:index/zeroTrustAccessServiceToken:ZeroTrustAccessServiceToken": lambda _: {
+        "clientId": "id",
+        "clientSecret": "client-secret",
+    },
+    "cloudflare:index/getAccountApiTokenPermissionGroupsList:getAccountApiTokenPermissionGroupsList": lambda _: {
+        "results": [{"id": "d" * 32, "name": "Workers R2 Storage Bucket Item Write", "scopes": []}]
+    },
+}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> str:
+    """A Worker that needs no bundling, in the project's folder."""
+    (tmp_path / "worker.js").write_text("export default {};\n")
+    return "worker.js"
+
+
+@pytest.fixture
+def run(bundle: str, tmp_path: Path):
+    """Deploy stacks of these settings, each with the ready Worker."""
+
+    def run(*documents: dict[str, Any], secrets: dict[str, str] | None = None, **options: Any) -> Recorded:
+        def program() -> None:
+            for document in documents:
+                worker = {"bundle": bundle, **document.get("worker", {})}
+                given = {"account_id": ACCOUNT, "sdk": {"version": "0.12.10"}, **document, "worker": worker}
+                settings = SandboxSettings.parse(given)
+                stack = SandboxStack(settings.name, settings, secrets=secrets, folder=tmp_path)
+                pulumi.export(settings.name, stack.outputs())
+
+        return deploy(program, answers=ANSWERS, **options)
+
+    return run
+
+
+def urns(recorded: Recorded) -> str:
+    return "".join(
+        f"{each.urn.removeprefix('urn:pulumi:test::project::')}\n"
+        for each in sorted(recorded.resources, key=lambda each: each.urn)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "secrets"), [("smallest", {"image": {"reference": DIGEST}}, {}), ("full", FULL, SECRETS)]
+)
+def test_types_and_names_are_part_of_the_contract(run, name: str, document: dict[str, Any], secrets: dict[str, str]):
+    """A rename makes every deployed stack replace the resource: give the old name as an alias, then write this anew."""
+    assert urns(run(document, secrets=secrets)) == (GOLDEN / f"{name}.txt").read_text()
+
+
+def test_the_outputs_are_complete(run):
+    recorded = run(FULL, secrets=SECRETS)
+    stack = recorded.one("SandboxStack")
+    built = f"r.example/{ACCOUNT}/box-test-main@sha256:{'2' * 64}"
+    assert stack.outputs == [
+        {
+            "worker_name": "box-test",
+            "worker_version_id": "v1",
+            "api_url": "https://api.example.com",
+            "preview_hostname": "previews.example.com",
+            "images": {"main": built, "python": DIGEST},
+            "application_ids": {"main": "app-Sandbox", "python": "app-SandboxPython"},
+            "namespace_ids": {"Sandbox": "n1"},
+            "bucket_names": {
+                "artifacts": "box-test-artifacts",
+                "backups": "box-test-backups",
+                "files": "box-test-files",
+            },
+            "service_tokens": {"ci": {"client_id": "id", "client_secret": "client-secret"}},
+            "environment": "lasting",
+            "sdk_version": "0.12.10",
+        }
+    ]
+    assert stack.secret_outputs == {"service_tokens"}
+
+
+def test_the_worker_gets_everything_under_the_names_it_looks_for(run):
+    recorded = run(FULL, secrets=SECRETS)
+    bindings = recorded.one("WorkerScript").inputs["bindings"]
+    assert {name: binding["type"] for name, binding in bindings.items()} == {
+        "ACCESS_AUDIENCES": "plain_text",
+        "ACCESS_TEAM_DOMAIN": "plain_text",
+        "API_HOSTNAME": "plain_text",
+        "API_KEYS": "secret_text",
+        "ARTIFACTS_BUCKET": "r2_bucket",
+        "BACKUP_BUCKET": "r2_bucket",
+        "BACKUP_BUCKET_NAME": "plain_text",
+        "CLOUDFLARE_ACCOUNT_ID": "plain_text",
+        "CONVERSATIONS": "kv_namespace",
+        "ENVIRONMENT": "plain_text",
+        "EVENTS": "queue",
+        "FILES_BUCKET": "r2_bucket",
+        "MODEL_API_KEY": "secret_text",
+        "PREVIEW_HOSTNAME": "plain_text",
+        "R2_ACCESS_KEY_ID": "secret_text",
+        "R2_SECRET_ACCESS_KEY": "secret_text",
+        "RATE_LIMITER": "ratelimit",
+        "SANDBOX_KINDS": "plain_text",
+        "Sandbox": "durable_object_namespace",
+        "SandboxPython": "durable_object_namespace",
+    }
+    assert json.loads(bindings["SANDBOX_KINDS"]["text"]) == {"python": "SandboxPython"}
+    assert bindings["MODEL_API_KEY"]["text"] == "model-secret"
+    assert "bindings" in recorded.one("WorkerScript").secret_inputs
+
+
+def test_order_follows_from_values(run):
+    recorded = run(FULL, secrets=SECRETS)
+    needs = {each.name: each.dependencies for each in recorded.resources if each.custom}
+    script = recorded.one("WorkerScript")
+    application = recorded.one("ContainerApplication", "box-containers")
+    assert {"box-storage-files", "box-storage-backups", "box-storage-artifacts"} <= script.dependencies
+    assert {"box-worker", "box-image"} <= application.dependencies
+    for route in recorded.of("WorkersRoute"):
+        assert {"box-containers", "box-containers-python"} <= needs[route.name] | route.dependencies
+
+
+def test_what_holds_data_is_protected_in_a_lasting_stack_only(run):
+    protected = {each.name for each in run(FULL, secrets=SECRETS).resources if each.protect}
+    assert protected == {
+        "box-worker",
+        "box-storage-files",
+        "box-storage-backups",
+        "box-storage-artifacts",
+        "box-storage-conversations",
+    }
+    throw_away = run({**FULL, "environment": "throw-away"}, secrets=SECRETS)
+    assert [each.name for each in throw_away.resources if each.protect] == []
+
+
+def test_several_stacks_live_in_one_program(run):
+    ready = {"image": {"reference": DIGEST}}
+    recorded = run({"name": "one", **ready}, {"name": "two", **ready})
+    assert sorted(recorded.exports) == ["one", "two"]
+    names = [each.inputs.get("scriptName") for each in recorded.of("WorkerScript")]
+    assert names == ["one-test", "two-test"]
+
+
+def test_physical_names_can_be_given(run):
+    document = {
+        "worker": {"name": "my-worker"},
+        "container": {"name": "my-application"},
+        "image": {"repository": "my/images"},
+        "storage": {
+            "files": {"name": "my-files"},
+            "backups": {"name": "my-backups"},
+            "artifacts": {"name": "my-artifacts"},
+            "conversations": {"name": "my conversations"},
+            "events": {"enabled": True, "name": "my-events"},
+        },
+    }
+    recorded = run(document)
+    assert recorded.one("WorkerScript").inputs["scriptName"] == "my-worker"
+    assert recorded.one("ContainerApplication").inputs["name"] == "my-application"
+    assert recorded.one("RegistryImage").inputs["repository"] == "my/images"
+    assert [each.inputs["name"] for each in recorded.of("R2Bucket")] == ["my-files", "my-backups", "my-artifacts"]
+    assert recorded.one("WorkersKvNamespace").inputs["title"] == "my conversations"
+    assert recorded.one("Queue").inputs["queueName"] == "my-events"
+
+
+def test_in_generation_1_the_worker_carries_the_images(run):
+    recorded = run({"sdk": {"generation": "1.x", "version": "1.0.3"}, "image": {"reference": DIGEST}})
+    assert recorded.one("WorkerScript").inputs["classes"] == {"Sandbox": {"container": {"images": {"main": DIGEST}}}}
+    assert recorded.one("ContainerApplication").inputs["schedulingPolicy"] == "durable_object"
+
+
+def test_a_preview_knows_the_graph_and_asks_for_nothing(run):
+    recorded = run(FULL, secrets=SECRETS, preview=True)
+    assert urns(recorded) == (GOLDEN / "full.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("document", "secrets", "problems"),
+    [
+        (
+            {"account_id": None},
+            {},
+            ["account_id: is required; add it, or set CLOUDFLARE_ACCOUNT_ID where the program runs"],
+        ),
+        ({"secrets": ["A"]}, {}, ["secrets: A has no value; give it one"]),
+        ({}, {"A": "x"}, ["secrets: A is given and not named; name it there"]),
+    ],
+)
+def test_what_is_missing_is_said_before_anything_is_made(
+    run, document: dict[str, Any], secrets: dict[str, str], problems: list[str]
+):
+    with pytest.raises(SettingsError) as caught:
+        run({"image": {"reference": DIGEST}, **document}, secrets=secrets)
+    assert caught.value.problems == problems
+
+
+def test_an_image_that_cannot_be_built_is_told_as_one_message(run):
+    with pytest.raises(pulumi.RunError, match=r"^the image cannot be built:\n  image\.files: gone does not exist"):
+        run({"image": {"files": {"/app": "gone"}}})
+
+
+def test_the_sdk_version_must_be_what_the_lock_file_resolves(tmp_path: Path):
+    settings = SandboxSettings.parse({"account_id": ACCOUNT, "sdk": {"version": "0.12.9"}})
+    with pytest.raises(SettingsError) as caught:
+        deploy(lambda: SandboxStack("box", settings, folder=tmp_path))
+    assert caught.value.problems == [
+        "sdk.version: 0.12.9 is not what the Worker's lock file resolves (0.12.10); remove it, or update the SDK"
+    ]
+
+
+def test_a_worker_without_a_lock_file_needs_the_version(tmp_path: Path):
+    (tmp_path / "entry.ts").write_text("export default {};\n")
+    settings = SandboxSettings.parse({"account_id": ACCOUNT, "worker": {"entry": "entry.ts"}})
+    with pytest.raises(SettingsError) as caught:
+        deploy(lambda: SandboxStack("box", settings, folder=tmp_path))
+    assert caught.value.problems == [
+        "sdk.version: the Worker has no package-lock.json that names the SDK; add the version"
+    ]
