@@ -245,9 +245,9 @@ def test_a_refusal_says_which_permission_is_missing(stack: Stack, shelf: Shelf, 
         stack.up(shelf.image(digest))
     host = cloud.emulator.origin.removeprefix("http://")
     assert caught.value.details() == (
-        f"GET {host}/v2/{cloud.account}/shelf/manifests/{digest}: Cloudflare refused (403): DENIED: requested access is "
-        "denied. The token needs the account permission `Workers Containers Read`; `wrangler login` tokens often lack "
-        "Containers"
+        f"GET {host}/v2/{cloud.account}/shelf/manifests/{digest}: Cloudflare refused (403): DENIED: requested access "
+        "is denied. The token needs the account permission `Workers Containers Read`; `wrangler login` tokens often "
+        "lack Containers"
     )
 
 
