@@ -50,8 +50,9 @@ def serving(toolchain: Toolchain, registry: str, docker_config: Path) -> Iterato
     # A folder of its own: the path of a socket must be short, and what is unpacked there is not to be kept.
     folder = Path(tempfile.mkdtemp(prefix="bk-"))
     instance = docker_config / "buildx" / "instances" / NAME
-    process = _start(toolchain.buildkit, registry, folder)
+    process = None
     try:
+        process = _start(toolchain.buildkit, registry, folder)
         died = _wait(process, folder)
         if died:
             yield Builder(reason=died)
@@ -61,7 +62,8 @@ def serving(toolchain: Toolchain, registry: str, docker_config: Path) -> Iterato
         yield Builder(name=NAME)
     finally:
         instance.unlink(missing_ok=True)
-        _stop(process)
+        if process:
+            _stop(process)
         shutil.rmtree(folder, ignore_errors=True)
 
 

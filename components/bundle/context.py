@@ -5,6 +5,7 @@ is written to a folder named by that hash, so that a builder finds the same plac
 """
 
 import hashlib
+import os
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .ignore import Ignored, reader
+from .ignore import Ignored
 
 IGNORE_FILE: Final = ".dockerignore"
 _SHORT: Final = 12
@@ -57,7 +58,7 @@ def short(full: str) -> str:
 def rendered(dockerfile: str, ignore_file: str, files: Mapping[str, str], project: Path) -> dict[str, Entry]:
     """Give the context of a rendered Dockerfile: its files lie under the number of their destination."""
     context = {"Dockerfile": Entry(dockerfile.encode()), IGNORE_FILE: Entry(ignore_file.encode())}
-    ignored = reader(ignore_file)
+    ignored = Ignored(ignore_file)
     for number, (destination, source) in enumerate(sorted(files.items())):
         for path, entry in _copied(destination, source, project, ignored):
             context[f"files/{number}{path}"] = entry
@@ -74,12 +75,18 @@ def _copied(destination: str, source: str, project: Path, ignored: Ignored) -> I
             raise ValueError(f"{place} is a kind of file that never goes into an image; give it to the Worker instead")
         yield "", _entry(top)
         return
-    own = top / IGNORE_FILE
-    also = reader(own.read_text(encoding="utf-8")) if own.is_file() else reader("")
-    found = [(path, name) for path, name in _walk(top, place) if not ignored(name) and not also(name)]
+    own = _read_patterns(top / IGNORE_FILE)
+    found = [(path, name) for path, name in _walk(top, ignored) if not own(name)]
+    for path, name in found:
+        if path.is_symlink():
+            raise ValueError(f"{place} has the link {name}, which may lead anywhere; copy what it points to")
     if not found:
         raise ValueError(f"{place} has no files to copy; put some there, or take {destination} out of image.files")
     yield from ((f"/{name}", _entry(path)) for path, name in found)
+
+
+def _read_patterns(path: Path) -> Ignored:
+    return Ignored(path.read_text(encoding="utf-8") if path.is_file() else "")
 
 
 def inside(project: Path, source: str, place: str) -> Path:
@@ -90,33 +97,32 @@ def inside(project: Path, source: str, place: str) -> Path:
     return path
 
 
-def _walk(top: Path, place: str) -> Iterator[tuple[Path, str]]:
-    for path in sorted(top.rglob("*")):
-        if path.is_symlink():
-            name = path.relative_to(top).as_posix()
-            raise ValueError(f"{place} has the link {name}, which may lead anywhere; copy what it points to")
-        if path.is_file():
-            yield path, path.relative_to(top).as_posix()
+def _walk(top: Path, ignored: Ignored) -> Iterator[tuple[Path, str]]:
+    """Give files and links that are not left out, each with its name from the top; links are not followed."""
+    for folder, folders, files in os.walk(top):
+        here = Path(folder)
+        names = {each: (here / each).relative_to(top).as_posix() for each in (*folders, *files)}
+        links = [each for each in folders if (here / each).is_symlink()]
+        folders[:] = [each for each in folders if each not in links and not ignored.whole(names[each])]
+        for each in (*files, *links):
+            path = here / each
+            if (path.is_symlink() or path.is_file()) and not ignored(names[each]):
+                yield path, names[each]
 
 
 def _entry(path: Path) -> Entry:
     return Entry(path, executable=bool(path.stat().st_mode & stat.S_IXUSR))
 
 
+def _link(path: Path) -> Entry:
+    return Entry(b"link to " + os.fsencode(path.readlink()))
+
+
 def existing(folder: Path, dockerfile: Path) -> dict[str, Entry]:
     """Give a context that lies in a folder already, as a builder will see it; links are what they point to by name."""
     own = dockerfile.with_name(f"{dockerfile.name}{IGNORE_FILE}")
-    patterns = own if own.is_file() else folder / IGNORE_FILE
-    ignored = reader(patterns.read_text(encoding="utf-8")) if patterns.is_file() else reader("")
-    context = {}
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder).as_posix()
-        if ignored(name):
-            continue
-        if path.is_symlink():
-            context[name] = Entry(b"link to " + str(path.readlink()).encode("utf-8", "surrogateescape"))
-        elif path.is_file():
-            context[name] = _entry(path)
+    ignored = _read_patterns(own if own.is_file() else folder / IGNORE_FILE)
+    context = {name: _link(path) if path.is_symlink() else _entry(path) for path, name in _walk(folder, ignored)}
     # Not a name a file can have: the Dockerfile counts even where it is outside the context or ignored.
     return {**context, "//Dockerfile": Entry(dockerfile)}
 

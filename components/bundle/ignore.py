@@ -5,26 +5,30 @@ Source: the documentation of Docker's build context and moby/patternmatcher 0.6.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from posixpath import normpath
 
-Ignored = Callable[[str], bool]
 
+class Ignored:
+    """Says which paths, relative to the context, are left out."""
 
-def reader(text: str) -> Ignored:
-    """Read patterns; give a function that says whether a path, relative to the context, is left out."""
-    rules = [(_compiled(pattern), taken) for pattern, taken in _patterns(text)]
+    def __init__(self, text: str) -> None:
+        self._rules = [(_compiled(pattern), taken) for pattern, taken in _patterns(text)]
+        self._takes_back = any(taken for _, taken in self._rules)
 
-    def ignored(path: str) -> bool:
+    def __call__(self, path: str) -> bool:
+        """Whether a path is left out."""
         parts = path.split("/")
         above = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
         found = False
-        for pattern, taken in rules:
+        for pattern, taken in self._rules:
             if taken == found and any(pattern.fullmatch(each) for each in above):
                 found = not taken
         return found
 
-    return ignored
+    def whole(self, folder: str) -> bool:
+        """Whether a folder is left out with everything in it, so that nobody need look inside."""
+        return not self._takes_back and self(folder)
 
 
 def _patterns(text: str) -> Iterator[tuple[str, bool]]:

@@ -24,6 +24,11 @@ class RegistryImage(Resource):
     properties = REGISTRY_IMAGE
     outputs = REGISTRY_IMAGE_OUTPUTS
 
+    def __init__(self) -> None:
+        # A run that failed leaves its old image to be deleted at the end of the next one, which may want it again.
+        self._wanted: set[str] = set()
+        """Images of this run."""
+
     def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
         """Shapes say all there is."""
         return news, []
@@ -49,6 +54,7 @@ class RegistryImage(Resource):
                 f"the registry has no image {_id(inputs)}; it was not pushed, or somebody deleted it. Build it again: "
                 "`pulumi up --replace <URN of the build>`"
             )
+        self._wanted.add(_id(inputs))
         return _id(inputs), found
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
@@ -67,7 +73,9 @@ class RegistryImage(Resource):
         return self.create(run, new)[1]
 
     def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:
-        """Delete the image and the layers only it had; one that an application still runs is left."""
+        """Delete the image and the layers only it had; one that this run made or an application runs is left."""
+        if _id(inputs) in self._wanted:
+            return
         users = _users(run, inputs)
         if users:
             run.warn(f"kept image {_id(inputs)}: it is still run by {', '.join(users)}")

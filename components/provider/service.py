@@ -34,7 +34,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
     def __init__(self, messages: Messages, pace: Pace | None = None) -> None:
         self._messages = messages
         self._pace = pace
-        self._resources: Mapping[str, Resource] = {kind.token: kind() for kind in schema.RESOURCES}
+        self._resources = _resources()
         self._client: Client | None = None
 
     def Handshake(self, request: Any, context: Any) -> Any:
@@ -67,7 +67,8 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
 
     def Configure(self, request: Any, context: Any) -> Any:
-        """Take token and address; nothing is asked of the account yet."""
+        """Take token and address; a run begins, and nothing is asked of the account yet."""
+        self._resources = _resources()
         given = wire.revealed(wire.decode(request.args))
         token = given.get("apiToken") or os.environ.get("CLOUDFLARE_API_TOKEN", "")
         base_url = given.get("baseUrl") or os.environ.get("CLOUDFLARE_BASE_URL") or DEFAULT_URL
@@ -208,6 +209,10 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
             context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
             context.abort(grpc.StatusCode.UNKNOWN, error.reason)
             raise
+
+
+def _resources() -> Mapping[str, Resource]:
+    return {kind.token: kind() for kind in schema.RESOURCES}
 
 
 def _reported(context: Any, action: Any) -> Any:

@@ -26,6 +26,7 @@ import json, pathlib, sys
 sys.path.insert(0, {str(ROOT)!r})
 import pulumi
 from components.image import ImageArgs, SandboxImage
+from components.provider.resources import ContainerApplication, WorkerScript
 from components.settings.image import ImageSettings
 
 here = pathlib.Path(__file__).parent
@@ -43,6 +44,27 @@ image = SandboxImage("image", ImageArgs(
 ))
 for name in ("reference", "repository", "context_hash", "size"):
     pulumi.export(name, getattr(image, name))
+if given.get("application"):
+    script = WorkerScript("worker", {{
+        "account_id": given["account"],
+        "script_name": "small",
+        "main_module": "index.js",
+        "modules": {{"index.js": {{"file": "index.js"}}}},
+        "compatibility_date": "2026-10-01",
+        "bindings": {{"Sandbox": {{"type": "durable_object_namespace", "class_name": "Sandbox"}}}},
+        "classes": {{"Sandbox": {{"container": {{}}}}}},
+    }})
+    ContainerApplication("application", {{
+        "account_id": given["account"],
+        "script_name": script.script_name,
+        "class_name": "Sandbox",
+        "image": image.reference,
+        "max_instances": 1,
+    }}, pulumi.ResourceOptions(depends_on=[script]))
+"""
+CODE = """
+export class Sandbox { async fetch() { return new Response(); } }
+export default { async fetch() { return new Response(); } };
 """
 
 
@@ -61,12 +83,19 @@ class World:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
 
-    def set(self, **image: Any) -> None:
-        given = {"account": self.emulator.account_id, "image": {**image, **self.settings}}
+    def set(self, *, application: bool = False, **image: Any) -> None:
+        given = {"account": self.emulator.account_id, "image": {**image, **self.settings}, "application": application}
         self.write("settings.json", json.dumps(given))
+        self.write("index.js", CODE)
 
-    def control(self, method: str, path: str) -> Any:
-        return self.http.request(method, f"{self.emulator.origin}/_emulator{path}").raise_for_status().json()["result"]
+    def control(self, method: str, path: str, **body: Any) -> Any:
+        address = f"{self.emulator.origin}/_emulator{path}"
+        return self.http.request(method, address, json=body or None).raise_for_status().json()["result"]
+
+    def applications(self) -> list[str]:
+        """Images that applications run."""
+        address = f"{self.emulator.url}/accounts/{self.emulator.account_id}/containers/applications"
+        return [each["configuration"]["image"] for each in self.http.get(address).json()["result"]]
 
     def calls(self) -> list[str]:
         """What was asked since the last time."""
@@ -215,3 +244,27 @@ def test_a_build_on_preview_shows_a_failing_build_and_pushes_nothing(world: Worl
     world.write("own/missing", "found")
     world.project.succeed("preview")
     assert [each for each in world.calls() if not each.startswith(("GET", "HEAD"))] == []
+
+
+def test_the_old_image_stays_until_the_application_has_moved_and_stays_when_it_has_not(world: World):
+    world.control("PUT", "/containers/pace", deletion=0, step=0, preparation=0)
+    world.set(application=True, files={"/app": "app"})
+    world.project.up()
+    first = world.outputs()["reference"]
+    assert world.applications() == [first]
+    world.write("app/main.py", "print(2)\n")
+    world.control("POST", "/faults", operation="containers.create_rollout", status=400, times=0)
+    world.project.fail("up", "--yes", "--skip-preview")
+    assert world.applications() == [first]
+    assert world.deployed()["image_manifest"] == 2, "the application still runs the old one"
+    world.control("DELETE", "/faults")
+    world.write("app/main.py", "print(1)\n")
+    world.project.up()
+    (image,) = world.applications()
+    assert image == world.outputs()["reference"]
+    assert world.config()["architecture"] == "amd64", "what an unfinished run wanted to delete is used again"
+    world.write("app/main.py", "print(3)\n")
+    world.project.up()
+    assert world.applications() == [world.outputs()["reference"]]
+    world.project.succeed("destroy", "--yes", "--skip-preview")
+    assert world.deployed() == {}

@@ -70,6 +70,12 @@ class Shelf:
         return int(self.cloud.control("GET", "/state")["deployed"].get("image_blob", 0))
 
 
+def finish(stack: Stack) -> None:
+    """Destroy, in a run of its own."""
+    stack.plugin.configured()
+    stack.destroy()
+
+
 @pytest.fixture
 def shelf(cloud: Cloud) -> Shelf:
     return Shelf(cloud)
@@ -92,10 +98,11 @@ def test_an_image_is_verified_replaced_and_deleted(stack: Stack, shelf: Shelf, c
     assert stack.up(shelf.image(first)) == ["same"]
     assert cloud.calls() == []
     assert stack.refresh() == []
+    stack.plugin.configured()
     assert stack.up(shelf.image(second)) == ["replace"]
     assert shelf.digests(first, second) == [False, True]
     assert shelf.blobs() == before - 1, "the layer and the configuration that both have stay"
-    stack.destroy()
+    finish(stack)
     assert shelf.digests(first, second) == [False, False]
 
 
@@ -107,11 +114,28 @@ def test_the_old_image_goes_after_the_new_one_came(plugin: Plugin, stack: Stack,
     assert (list(difference.replaces), difference.deleteBeforeReplace) == (["digest"], False)
 
 
+def test_what_a_failed_run_left_to_delete_is_kept_if_the_next_one_wants_it(stack: Stack, shelf: Shelf):
+    first, second = shelf.push(b"a"), shelf.push(b"b")
+    stack.up(shelf.image(first))
+    stack.plugin.configured()
+    pending = stack.state.pop((KIND, "image"))
+    stack.up(shelf.image(second))
+    stack.plugin.configured()
+    replaced = stack.state.pop((KIND, "image"))
+    stack.up(shelf.image(first))
+    stack.state |= {(KIND, "pending"): pending, (KIND, "replaced"): replaced}
+    stack._delete(KIND, "pending", real="image")
+    stack._delete(KIND, "replaced", real="image")
+    assert shelf.digests(first, second) == [True, False]
+    finish(stack)
+    assert shelf.digests(first) == [False]
+
+
 def test_deleting_what_is_gone_succeeds(stack: Stack, shelf: Shelf):
     digest = shelf.push(LAYER)
     stack.up(shelf.image(digest))
     shelf.registry("DELETE", f"{shelf.name}/manifests/{digest}")
-    stack.destroy()
+    finish(stack)
     assert stack.state == {}
 
 
@@ -130,11 +154,11 @@ def test_an_image_that_an_application_runs_is_kept(stack: Stack, shelf: Shelf, w
     image = stack.outputs(KIND, "image")["reference"]
     other = Stack(stack.plugin)
     other.up(worker.script(), worker.application(image=image))
-    stack.destroy()
+    finish(stack)
     assert shelf.digests(digest) == [True]
-    other.destroy()
+    finish(other)
     stack.up(shelf.image(digest))
-    stack.destroy()
+    finish(stack)
     assert shelf.digests(digest) == [False]
 
 
@@ -157,7 +181,7 @@ def test_an_index_is_judged_by_its_entry_and_leaves_it_when_it_goes(stack: Stack
     index = shelf.push_index((other, "arm64"), (entry, "amd64"))
     stack.up(shelf.image(index))
     assert stack.outputs(KIND, "image")["size"] == len(LAYER)
-    stack.destroy()
+    finish(stack)
     assert shelf.digests(index, entry) == [False, True], "another index may have the same entry"
 
 
@@ -199,7 +223,7 @@ CREATION, DELETION = 3, 4  # requests
 def life(stack: Stack, image: tuple[str, str, dict[str, Any]]) -> None:
     """Create and destroy."""
     stack.up(image)
-    stack.destroy()
+    finish(stack)
 
 
 def test_how_many_requests_a_life_has(stack: Stack, shelf: Shelf, cloud: Cloud):
@@ -208,7 +232,7 @@ def test_how_many_requests_a_life_has(stack: Stack, shelf: Shelf, cloud: Cloud):
     stack.up(shelf.image(digest))
     assert len(cloud.calls()) == CREATION
     cloud.clear()
-    stack.destroy()
+    finish(stack)
     assert len(cloud.calls()) == DELETION
 
 
@@ -233,7 +257,7 @@ def test_a_lasting_fault_is_told_and_the_next_run_goes_on(stack: Stack, shelf: S
     cloud.clear_faults()
     if nth <= CREATION:
         stack.up(shelf.image(digest))
-    stack.destroy()
+    finish(stack)
     assert shelf.digests(digest) == [False]
 
 
@@ -245,9 +269,9 @@ def test_a_refusal_says_which_permission_is_missing(stack: Stack, shelf: Shelf, 
         stack.up(shelf.image(digest))
     host = cloud.emulator.origin.removeprefix("http://")
     assert caught.value.details() == (
-        f"GET {host}/v2/{cloud.account}/shelf/manifests/{digest}: Cloudflare refused (403): DENIED: requested access is "
-        "denied. The token needs the account permission `Workers Containers Read`; `wrangler login` tokens often lack "
-        "Containers"
+        f"GET {host}/v2/{cloud.account}/shelf/manifests/{digest}: Cloudflare refused (403): DENIED: requested access "
+        "is denied. The token needs the account permission `Workers Containers Read`; `wrangler login` tokens often "
+        "lack Containers"
     )
 
 

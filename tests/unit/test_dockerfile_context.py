@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.bundle.context import Entry, content_hash, existing, rendered, write
-from components.bundle.ignore import reader
+from components.bundle.ignore import Ignored
 
 contents = st.dictionaries(
     st.text("abc/", min_size=1, max_size=4), st.tuples(st.binary(max_size=4), st.booleans()), min_size=1, max_size=4
@@ -97,6 +97,26 @@ def test_what_cannot_be_copied(source: str, text: str, tmp_path: Path):
     assert str(caught.value) == text
 
 
+def test_links_in_folders_that_are_left_out_do_no_harm(tmp_path: Path):
+    folder = project(tmp_path)
+    (folder / "app/node_modules/.bin").mkdir(parents=True)
+    (folder / "app/node_modules/.bin/tool").symlink_to("../tool.js")
+    found = rendered("FROM x", "**/node_modules\n", {"/app": "app"}, folder)
+    assert "files/0/main.py" in found
+    assert not [path for path in found if "node_modules" in path]
+
+
+def test_links_of_ones_own_context_count_by_where_they_lead(tmp_path: Path):
+    dockerfile = tmp_path / "Dockerfile"
+    dockerfile.write_text("FROM x")
+    hashes = set()
+    for target in ("/etc/passwd", "/etc"):
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(target)
+        hashes.add(content_hash(existing(tmp_path, dockerfile)))
+    assert len(hashes) == 2
+
+
 def test_writing_changes_only_what_differs(tmp_path: Path):
     folder = tmp_path / "context"
     write({"Dockerfile": Entry(b"FROM x"), "files/0": Entry(b"a", executable=True)}, folder)
@@ -145,6 +165,6 @@ def test_a_folder_of_ones_own_counts_as_the_builder_sees_it(tmp_path: Path):
     ],
 )
 def test_patterns(patterns: str, left_out: list[str], kept: list[str]):
-    ignored = reader(patterns)
+    ignored = Ignored(patterns)
     assert [path for path in left_out if not ignored(path)] == []
     assert [path for path in kept if ignored(path)] == []
