@@ -73,15 +73,19 @@ def test_it_ends_at_once_and_silently(number: int, process: subprocess.Popen[str
 def test_it_leaves_when_who_started_it_is_gone():
     """An engine that is killed sends no signal."""
     program = (
-        "import subprocess, sys; p = subprocess.Popen([sys.argv[1]], stdout=subprocess.PIPE, text=True);"
-        "p.stdout.readline(); print(p.pid, flush=True); import os; os._exit(0)"
+        "import os, subprocess, sys;"
+        "p = subprocess.Popen([sys.argv[1]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True);"
+        "p.stdout.readline(); print(p.pid, flush=True); os._exit(0)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(STAND_IN)], capture_output=True, text=True, check=True)
     pid = int(done.stdout)
     until = time.monotonic() + 10
     while _lives(pid) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not _lives(pid)
+    left = not _lives(pid)
+    if not left:
+        os.kill(pid, signal.SIGKILL)
+    assert left
 
 
 def _lives(pid: int) -> bool:
