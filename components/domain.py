@@ -4,6 +4,7 @@ Records lead to no origin: `100::` is the discard prefix, and the Worker answers
 alone and nothing is set for the zone as a whole, so stacks with different hosts share a zone and do not meet.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ class DomainArgs:
     """The Worker that answers."""
     prefix: tuple[str, ...]
     """Names the stack in the comments of DNS records."""
+    after: Sequence[pulumi.Resource] = ()
+    """What the Worker needs to answer: nobody is sent to it before that is there, nor while it goes."""
 
 
 class PreviewDomain(pulumi.ComponentResource):
@@ -54,7 +57,7 @@ class PreviewDomain(pulumi.ComponentResource):
         spared = [self._route(host, f"{name}-bypass-{host}") for host in settings.bypass]
         for role, host in settings.hosts.items():
             self._record(role, host)
-            self._route(host, f"{name}-{role}-route", args.script_name, depends_on=spared)
+            self._route(host, f"{name}-{role}-route", args.script_name, depends_on=[*spared, *args.after])
         if settings.certificate_hosts:
             self._certificate(settings.certificate_hosts)
         self.preview_hostname = pulumi.Output.from_input(settings.hostname)
@@ -92,7 +95,7 @@ class PreviewDomain(pulumi.ComponentResource):
         host: str,
         name: str,
         script: pulumi.Input[str] | None = None,
-        depends_on: list["bridged.WorkersRoute"] | None = None,
+        depends_on: list[pulumi.Resource] | None = None,
     ) -> "bridged.WorkersRoute":
         return bridged.WorkersRoute(
             name,

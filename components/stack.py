@@ -95,10 +95,8 @@ class SandboxStack(pulumi.ComponentResource):
         }
         domain = None
         if settings.domain:
-            # Last to come and first to go: nobody is sent to a Worker whose sandboxes cannot start.
-            after = pulumi.ResourceOptions(parent=self, depends_on=[*applications.values()])
-            args = DomainArgs(settings.domain, worker.script_name, plan.prefix)
-            domain = PreviewDomain(f"{name}-domain", args, after)
+            args = DomainArgs(settings.domain, worker.script_name, plan.prefix, after=[*applications.values()])
+            domain = PreviewDomain(f"{name}-domain", args, child)
 
         self.worker_name = worker.script_name
         self.worker_version_id = worker.version_id

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from .access import AccessSettings
+from .access import AccessSettings, protected_hosts
 from .base import Section, each, matching
 from .container import ContainerSettings
 from .domain import DomainSettings
@@ -103,6 +103,11 @@ class SandboxSettings(Section):
     def _own_worker_knows_its_version(self) -> Self:
         if self.worker.bundle and not self.sdk.version:
             raise ValueError("sdk.version: a ready bundle does not tell its version of the SDK; add it")
+        return self
+
+    @model_validator(mode="after")
+    def _access_has_hosts(self) -> Self:
+        protected_hosts(self.access, self.domain)
         return self
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """SandboxStack: exactly which resources there are, under which names, in which order, and what they are told."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,15 @@ ANSWERS: dict[str, Any] = {
         "clientSecret": "client-secret",
     },
     "cloudflare:index/getAccountApiTokenPermissionGroupsList:getAccountApiTokenPermissionGroupsList": lambda _: {
-        "results": [{"id": "d" * 32, "name": "Workers R2 Storage Bucket Item Write", "scopes": []}]
+        "results": [
+            {"id": "d" * 32, "name": "Workers R2 Storage Bucket Item Read", "scopes": []},
+            {"id": "e" * 32, "name": "Workers R2 Storage Bucket Item Write", "scopes": []},
+        ]
     },
 }
+
+
+Run = Callable[..., Recorded]
 
 
 @pytest.fixture
@@ -79,7 +86,7 @@ def bundle(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def run(bundle: str, tmp_path: Path):
+def run(bundle: str, tmp_path: Path) -> Run:
     """Deploy stacks of these settings, each with the ready Worker."""
 
     def run(*documents: dict[str, Any], secrets: dict[str, str] | None = None, **options: Any) -> Recorded:
@@ -106,12 +113,14 @@ def urns(recorded: Recorded) -> str:
 @pytest.mark.parametrize(
     ("name", "document", "secrets"), [("smallest", {"image": {"reference": DIGEST}}, {}), ("full", FULL, SECRETS)]
 )
-def test_types_and_names_are_part_of_the_contract(run, name: str, document: dict[str, Any], secrets: dict[str, str]):
+def test_types_and_names_are_part_of_the_contract(
+    run: Run, name: str, document: dict[str, Any], secrets: dict[str, str]
+):
     """A rename makes every deployed stack replace the resource: give the old name as an alias, then write this anew."""
     assert urns(run(document, secrets=secrets)) == (GOLDEN / f"{name}.txt").read_text()
 
 
-def test_the_outputs_are_complete(run):
+def test_the_outputs_are_complete(run: Run):
     recorded = run(FULL, secrets=SECRETS)
     stack = recorded.one("SandboxStack")
     built = f"r.example/{ACCOUNT}/box-test-main@sha256:{'2' * 64}"
@@ -137,7 +146,7 @@ def test_the_outputs_are_complete(run):
     assert stack.secret_outputs == {"service_tokens"}
 
 
-def test_the_worker_gets_everything_under_the_names_it_looks_for(run):
+def test_the_worker_gets_everything_under_the_names_it_looks_for(run: Run):
     recorded = run(FULL, secrets=SECRETS)
     bindings = recorded.one("WorkerScript").inputs["bindings"]
     assert {name: binding["type"] for name, binding in bindings.items()} == {
@@ -167,18 +176,19 @@ def test_the_worker_gets_everything_under_the_names_it_looks_for(run):
     assert "bindings" in recorded.one("WorkerScript").secret_inputs
 
 
-def test_order_follows_from_values(run):
+def test_order_follows_from_values(run: Run):
     recorded = run(FULL, secrets=SECRETS)
-    needs = {each.name: each.dependencies for each in recorded.resources if each.custom}
     script = recorded.one("WorkerScript")
     application = recorded.one("ContainerApplication", "box-containers")
     assert {"box-storage-files", "box-storage-backups", "box-storage-artifacts"} <= script.dependencies
     assert {"box-worker", "box-image"} <= application.dependencies
-    for route in recorded.of("WorkersRoute"):
-        assert {"box-containers", "box-containers-python"} <= needs[route.name] | route.dependencies
+    to_the_worker = [each for each in recorded.of("WorkersRoute") if "script" in each.inputs]
+    assert [each.name for each in to_the_worker] == ["box-domain-previews-route", "box-domain-api-route"]
+    for route in to_the_worker:
+        assert {"box-containers", "box-containers-python"} <= route.dependencies
 
 
-def test_what_holds_data_is_protected_in_a_lasting_stack_only(run):
+def test_what_holds_data_is_protected_in_a_lasting_stack_only(run: Run):
     protected = {each.name for each in run(FULL, secrets=SECRETS).resources if each.protect}
     assert protected == {
         "box-worker",
@@ -186,12 +196,13 @@ def test_what_holds_data_is_protected_in_a_lasting_stack_only(run):
         "box-storage-backups",
         "box-storage-artifacts",
         "box-storage-conversations",
+        "box-storage-events",
     }
     throw_away = run({**FULL, "environment": "throw-away"}, secrets=SECRETS)
     assert [each.name for each in throw_away.resources if each.protect] == []
 
 
-def test_several_stacks_live_in_one_program(run):
+def test_several_stacks_live_in_one_program(run: Run):
     ready = {"image": {"reference": DIGEST}}
     recorded = run({"name": "one", **ready}, {"name": "two", **ready})
     assert sorted(recorded.exports) == ["one", "two"]
@@ -199,7 +210,7 @@ def test_several_stacks_live_in_one_program(run):
     assert names == ["one-test", "two-test"]
 
 
-def test_physical_names_can_be_given(run):
+def test_physical_names_can_be_given(run: Run):
     document = {
         "worker": {"name": "my-worker"},
         "container": {"name": "my-application"},
@@ -221,13 +232,13 @@ def test_physical_names_can_be_given(run):
     assert recorded.one("Queue").inputs["queueName"] == "my-events"
 
 
-def test_in_generation_1_the_worker_carries_the_images(run):
+def test_in_generation_1_the_worker_carries_the_images(run: Run):
     recorded = run({"sdk": {"generation": "1.x", "version": "1.0.3"}, "image": {"reference": DIGEST}})
     assert recorded.one("WorkerScript").inputs["classes"] == {"Sandbox": {"container": {"images": {"main": DIGEST}}}}
     assert recorded.one("ContainerApplication").inputs["schedulingPolicy"] == "durable_object"
 
 
-def test_a_preview_knows_the_graph_and_asks_for_nothing(run):
+def test_a_preview_knows_the_graph_and_asks_for_nothing(run: Run):
     recorded = run(FULL, secrets=SECRETS, preview=True)
     assert urns(recorded) == (GOLDEN / "full.txt").read_text()
 
@@ -245,14 +256,14 @@ def test_a_preview_knows_the_graph_and_asks_for_nothing(run):
     ],
 )
 def test_what_is_missing_is_said_before_anything_is_made(
-    run, document: dict[str, Any], secrets: dict[str, str], problems: list[str]
+    run: Run, document: dict[str, Any], secrets: dict[str, str], problems: list[str]
 ):
     with pytest.raises(SettingsError) as caught:
         run({"image": {"reference": DIGEST}, **document}, secrets=secrets)
     assert caught.value.problems == problems
 
 
-def test_an_image_that_cannot_be_built_is_told_as_one_message(run):
+def test_an_image_that_cannot_be_built_is_told_as_one_message(run: Run):
     with pytest.raises(pulumi.RunError, match=r"^the image cannot be built:\n  image\.files: gone does not exist"):
         run({"image": {"files": {"/app": "gone"}}})
 

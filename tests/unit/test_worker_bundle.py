@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def test_a_ready_bundle_is_taken_as_it_is(tmp_path: Path):
 
 
 @pytest.mark.parametrize("make", [worker.ready_bundle, lambda path: worker.own_worker(path, path.parent)])
-def test_a_missing_file_is_named(make, tmp_path: Path):
+def test_a_missing_file_is_named(make: Callable[[Path], object], tmp_path: Path):
     with pytest.raises(BundleError, match=r"^worker\.(bundle|entry): there is no file .*gone\.js; "):
         make(tmp_path / "gone.js")
 
