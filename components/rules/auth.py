@@ -198,7 +198,9 @@ _TODAY: Final = date(2026, 11, 16)
 )
 def token_expires(stack: Stack) -> Iterator[Hit]:
     end = stack.token.expires
-    if end and end.value is None:
+    if end is None:
+        return
+    if end.value is None:
         yield hit(end.where, "the token never expires")
-    elif end and end.value and stack.today and end.value < stack.today:
+    elif stack.today and end.value < stack.today:
         yield hit(end.where, f"the token expired on {end.value}")

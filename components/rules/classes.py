@@ -165,7 +165,10 @@ def container_without_class(stack: Stack) -> Iterator[Hit]:
     remedy="Give each container a class of its own; {class_} has {count}.",
     link="/containers/configuration/wrangler/",
     since="2025-06-24",
-    good=[Stack(containers=(_container(), _container("Other")))],
+    good=[
+        Stack(containers=(_container(), _container("Other"))),
+        Stack(containers=(Container(class_name=Fact(None, "a")), Container(class_name=Fact(None, "b")))),
+    ],
     bad=[Stack(containers=(_container(), _container()))],
 )
 def one_container(stack: Stack) -> Iterator[Hit]:

@@ -9,7 +9,7 @@ from typing import Final
 from ..platform.preview_hosts import CONTROL_PORT
 from ..platform.sdk_support import TUNNELS_SINCE
 from .facts import Binding, Call, Fact, Package, Source, Stack, Worker
-from .features import calls, sdk, uses, variables
+from .features import calls, sdk, uses
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
 _API = "/sandbox/sdk/api/"
@@ -114,6 +114,7 @@ def checkout_target(stack: Stack) -> Iterator[Hit]:
         _source(_call("exposePort", "8080", "{ hostname }", options=("hostname",))),
         _source(_call("exposePort", "8080", "options")),
         _source(_call("exposePort", "...parts")),
+        _source(_call("exposePort", "8080", "{ ...options }")),
     ],
     bad=[
         _source(_call("exposePort", "8080")),
@@ -323,7 +324,8 @@ def tunnels(stack: Stack) -> Iterator[Hit]:
     used = next(uses(stack, "tunnels"), None)
     if used is None or stack.worker.bindings is None:
         return
-    over_rpc = ("SANDBOX_TRANSPORT", "rpc") in {(name, said.value) for name, said in variables(stack)}
+    said = [each for each in stack.worker.bindings if each.name.value == "SANDBOX_TRANSPORT"]
+    over_rpc = any(each.text is None or each.text.value == "rpc" for each in said)
     old = version and version.value.release < TUNNELS_SINCE
     if old or not (over_rpc or any(uses(stack, "transport"))):
         yield hit(used.where, "tunnels are used without the rpc transport" if not old else "this SDK has no tunnels")

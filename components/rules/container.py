@@ -1,5 +1,6 @@
 """Rules about container applications: size, number, cost, policy, and what the Worker tells them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -50,10 +51,9 @@ def _size(container: Container) -> Size | None:
 )
 def instance_type(stack: Stack) -> Iterator[Hit]:
     for each in containers(stack):
-        said = each.instance_type.value if each.instance_type else None
-        if each.instance_type and said and said not in INSTANCE_TYPES and said not in _ALIASES:
-            known = ", ".join(INSTANCE_TYPES)
-            yield hit(each.instance_type.where, f"there is no instance type {said!r}", known=known)
+        said = each.instance_type
+        if said and said.value and said.value not in INSTANCE_TYPES and said.value not in _ALIASES:
+            yield hit(said.where, f"there is no instance type {said.value!r}", known=", ".join(INSTANCE_TYPES))
 
 
 @rule(
@@ -86,7 +86,7 @@ def _unset(policy: str) -> Stack:
     remedy="Set the maximum number of instances.",
     link="/containers/configuration/wrangler/",
     since="2025-06-24",
-    good=[_of(count=3), _unset(MANAGED)],
+    good=[_of(count=3, policy=SCHEDULED), _unset(MANAGED)],
     bad=[_unset(SCHEDULED)],
 )
 def max_instances_unset(stack: Stack) -> Iterator[Hit]:
@@ -139,7 +139,7 @@ def budget(stack: Stack) -> Iterator[Hit]:
     remedy="Lower the number of instances or the type, or ask Cloudflare for more.",
     link=_LIMITS,
     since="2025-06-24",
-    good=[_of("standard-4", 375), _of("standard-1", 1536), _of("lite", 15_000)],
+    good=[_of("standard-4", 375), _of("standard-1", 1536), _of("lite", 15_000), _of(count=None)],
     bad=[_of("standard-4", 376), _of("standard-1", 1537), _of("lite", 15_001)],
 )
 def account_limits(stack: Stack) -> Iterator[Hit]:
@@ -203,6 +203,10 @@ def _told(**values: str) -> Stack:
     return Stack(worker=Worker(bindings=bindings))
 
 
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch("[0-9]{1,12}", text) else -1
+
+
 @rule(
     "container/timeout-range",
     "Timeouts of the SDK are within their range",
@@ -226,8 +230,7 @@ def timeout_range(stack: Stack) -> Iterator[Hit]:
     for name, said in variables(stack):
         if name in _RANGES:
             low, high = _RANGES[name]
-            number = int(said.value) if said.value.isascii() and said.value.isdigit() and len(said.value) < 12 else -1
-            if not low <= number <= high:
+            if not low <= _number(said.value) <= high:
                 yield hit(said.where, f"{name} is {said.value!r}", name=name, low=low, high=high)
 
 
@@ -277,7 +280,12 @@ def _pool(told: str, count: int | None) -> Stack:
     remedy="Set WARM_POOL_MAX_INSTANCES to {wanted}, or to 0 to let it learn.",
     link="/sandbox/sdk/bridge/",
     since="SDK 0.12.5",
-    good=[_pool("5", 5), _pool("0", 5), _pool("5", None)],
+    good=[
+        _pool("5", 5),
+        _pool("0", 5),
+        _pool("5", None),
+        Stack(worker=_told(OTHER="5").worker, containers=_of(count=6).containers),
+    ],
     bad=[_pool("5", 6)],
 )
 def warm_pool(stack: Stack) -> Iterator[Hit]:

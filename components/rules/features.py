@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ..platform.references import read
-from ..platform.sdk_support import REPOSITORY, Tag, Version, exact, tag_of
+from ..platform.references import Reference, parse
+from ..platform.sdk_support import Tag, Version, exact, official_tag
 from .facts import Call, Container, Fact, Image, Stack
 
 MOUNT: Final = "mountBucket"
@@ -53,19 +53,18 @@ def images(stack: Stack) -> Iterator[tuple[Container, Image]]:
         yield from ((container, image) for image in (container.image, *container.images) if image)
 
 
-def sandbox_tag(reference: str) -> Tag | None:
-    """Read the tag of a reference to the official image; None for other images and for floating tags."""
-    parts = read(reference)
-    if parts is None or not parts.on_docker_hub(REPOSITORY) or parts.tag is None:
-        return None
-    return tag_of(parts.tag)
+def references(image: Image) -> Iterator[tuple[Fact[str], Reference]]:
+    """Give the reference of an image, if it has one that can be read."""
+    parts = parse(image.reference.value) if image.reference else None
+    if image.reference and parts:
+        yield image.reference, parts
 
 
 def base_tags(image: Image) -> Iterator[Fact[Tag]]:
     """Give the tags of the official image that an image is, or that its stages start from."""
     stages = image.dockerfile.stages if image.dockerfile else None
     for said in (image.reference, *(stage.base for stage in stages or ())):
-        tag = sandbox_tag(said.value) if said else None
+        tag = official_tag(said.value) if said else None
         if said and tag:
             yield Fact(tag, said.where)
 
@@ -73,7 +72,7 @@ def base_tags(image: Image) -> Iterator[Fact[Tag]]:
 def copied_tags(image: Image) -> Iterator[Fact[Tag]]:
     """Give the tags of the official image that a Dockerfile copies from."""
     for said in (image.dockerfile.copies if image.dockerfile else None) or ():
-        tag = sandbox_tag(said.value)
+        tag = official_tag(said.value)
         if tag:
             yield Fact(tag, said.where)
 

@@ -43,7 +43,7 @@ def date_missing(stack: Stack) -> Iterator[Hit]:
     remedy="Set the compatibility date to {floor} or later.",
     link=_FLAGS,
     since="2026-04-01",
-    good=[_worker("2026-04-01", "nodejs_compat"), _worker("2026-08-04")],
+    good=[_worker("2026-04-01", "nodejs_compat"), _worker("2026-08-04"), _worker(None), _worker("1 May")],
     bad=[_worker("2026-03-31", "nodejs_compat")],
 )
 def date_floor(stack: Stack) -> Iterator[Hit]:
@@ -67,7 +67,11 @@ _TODAY = date(2026, 11, 16)
     remedy="Set the compatibility date to {today} or earlier.",
     link="/workers/configuration/compatibility-dates/",
     since="2025-06-24",
-    good=[Stack(today=_TODAY, worker=Worker.of(compatibility_date=_TODAY.isoformat()))],
+    good=[
+        Stack(today=_TODAY, worker=Worker.of(compatibility_date="2026-11-17")),
+        Stack(today=_TODAY, worker=Worker.of(compatibility_date="tomorrow")),
+        Stack(today=_TODAY, worker=Worker.of(compatibility_date=Fact(None, "worker.date"))),
+    ],
     bad=[
         Stack(today=_TODAY, worker=Worker.of(compatibility_date="2026-11-18")),
         Stack(today=_TODAY, worker=Worker.of(compatibility_date="2999-01-01")),
@@ -112,7 +116,12 @@ def nodejs_compat_required(stack: Stack) -> Iterator[Hit]:
     remedy='Remove "nodejs_compat" from the compatibility flags.',
     link="/workers/runtime-apis/nodejs/",
     since="2026-08-04",
-    good=[_worker("2026-08-04"), _worker("2026-08-03", "nodejs_compat"), _worker("2026-08-04", "other")],
+    good=[
+        _worker("2026-08-04"),
+        _worker("2026-08-03", "nodejs_compat"),
+        _worker("2026-08-04", "other"),
+        _worker(None, "nodejs_compat"),
+    ],
     bad=[_worker("2026-08-04", "nodejs_compat")],
 )
 def nodejs_compat_refused(stack: Stack) -> Iterator[Hit]:
@@ -138,9 +147,10 @@ def nodejs_compat_off(stack: Stack) -> Iterator[Hit]:
         yield hit(flags.where, "no_nodejs_compat switches Node.js compatibility off")
 
 
-def _mounting(date_: str, *flags: str) -> Stack:
+def _mounting(date_: str | None, *flags: str) -> Stack:
+    said = Fact(date_, "worker.date")
     return Stack(
-        worker=Worker.of(compatibility_date=date_, compatibility_flags=flags, exports=frozenset({"ContainerProxy"})),
+        worker=Worker.of(compatibility_date=said, compatibility_flags=flags, exports=frozenset({"ContainerProxy"})),
         source=Source(uses=(Fact(MOUNT, "src/index.ts:9"),)),
     )
 
@@ -153,7 +163,11 @@ def _mounting(date_: str, *flags: str) -> Stack:
     remedy='Set the compatibility date to {default} or later, or add the flag "{flag}".',
     link=_FLAGS,
     since="2025-11-17",
-    good=[_mounting("2025-11-17", "nodejs_compat"), _mounting("2025-11-16", "nodejs_compat", CTX_EXPORTS_FLAG)],
+    good=[
+        _mounting("2025-11-17", "nodejs_compat"),
+        _mounting("2025-11-16", "nodejs_compat", CTX_EXPORTS_FLAG),
+        _mounting(None),
+    ],
     bad=[_mounting("2025-11-16", "nodejs_compat")],
     also=["flags/date-floor"],
 )

@@ -3,19 +3,17 @@
 from collections.abc import Iterator
 
 from ..platform.containers import INSTANCE_TYPES, MANAGED, REGISTRY
-from ..platform.references import read
-from ..platform.sdk_support import REPOSITORY
+from ..platform.references import parse
+from ..platform.sdk import IMAGE, REPOSITORY, SERVER, SHIM
 from .facts import LASTING, THROW_AWAY, Container, Dockerfile, Fact, Image, Package, Stack, Stage
-from .features import base_tags, images, sdk
+from .features import base_tags, images, references, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 from .secrets import looks_secret, shown
 
 _IMAGES = "/containers/configuration/image-management/"
 _DOCKERFILE = "/sandbox/sdk/configuration/dockerfile/"
-_HUB = "docker.io/cloudflare/sandbox"
 _DIGEST = f"@sha256:{'a' * 64}"
 _PLATFORM = "linux/amd64"
-_SHIM = "sandbox-shim"
 
 
 def _with(reference: str, **more: object) -> Stack:
@@ -35,18 +33,20 @@ def _from(base: str, *, platform: str | None = None, **more: object) -> Stack:
     remedy="Write the reference in full, without a scheme: {wanted}.",
     link=_IMAGES,
     since="2025-06-24",
-    good=[_with(f"{_HUB}:0.12.10"), _with(f"{REGISTRY}/account/app:1")],
-    bad=[_with("cloudflare/sandbox:0.12.10"), _with(f"https://{_HUB}:0.12.10"), _with("app:1")],
+    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{REGISTRY}/account/app:1"), _with("what is this")],
+    bad=[_with("cloudflare/sandbox:0.12.10"), _with(f"https://{IMAGE}:0.12.10"), _with("app:1")],
 )
 def fully_qualified(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         said = image.reference
-        plain = said.value.partition("://")[2] or said.value if said else ""
-        parts = read(plain)
-        if said and parts and parts.host is None:
-            host = "docker.io" if parts.repository == REPOSITORY else REGISTRY
+        if said is None:
+            continue
+        plain = said.value.partition("://")[2] or said.value
+        parts = parse(plain)
+        if parts and not parts.host:
+            host = "docker.io" if parts.path == REPOSITORY else REGISTRY
             yield hit(said.where, f"the image {said.value} names no registry", wanted=f"{host}/{plain}")
-        elif said and plain != said.value:
+        elif plain != said.value:
             yield hit(said.where, f"the image {said.value} has a scheme", wanted=plain)
 
 
@@ -58,20 +58,19 @@ def fully_qualified(stack: Stack) -> Iterator[Hit]:
     remedy="Add the exact tag, or better the digest: {reference}@sha256:…",
     link=_IMAGES,
     since="2025-06-24",
-    good=[_with(f"{_HUB}:0.12.10"), _with(f"{_HUB}{_DIGEST}")],
-    bad=[_with(_HUB)],
+    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{IMAGE}{_DIGEST}")],
+    bad=[_with(IMAGE)],
 )
 def tag_missing(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
-        parts = read(image.reference.value) if image.reference else None
-        if image.reference and parts and parts.tag is None and parts.digest is None:
-            said = image.reference
-            yield hit(said.where, f"the image {said.value} has neither tag nor digest", reference=said.value)
+        for said, parts in references(image):
+            if not parts.tag and not parts.digest:
+                yield hit(said.where, f"the image {said.value} has neither tag nor digest", reference=said.value)
 
 
 def _floats(reference: str) -> bool:
-    parts = read(reference)
-    return bool(parts and parts.digest is None and parts.tag in {None, "latest", "next"})
+    parts = parse(reference)
+    return bool(parts and not parts.digest and parts.tag in {"", "latest", "next"})
 
 
 @rule(
@@ -84,14 +83,14 @@ def _floats(reference: str) -> bool:
     link=_DOCKERFILE,
     since="2026-09-30",
     good=[
-        _from(f"{_HUB}:0.12.10"),
-        _from(f"{_HUB}{_DIGEST}"),
+        _from(f"{IMAGE}:0.12.10"),
+        _from(f"{IMAGE}{_DIGEST}"),
         _from("scratch"),
         _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:0.9.1", "Dockerfile:2"),)),
     ],
     bad=[
-        _with(f"{_HUB}:latest"),
-        _from(f"{_HUB}:latest"),
+        _with(f"{IMAGE}:latest"),
+        _from(f"{IMAGE}:latest"),
         _from("debian"),
         _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:latest", "Dockerfile:2"),)),
     ],
@@ -102,7 +101,7 @@ def floating(stack: Stack) -> Iterator[Hit]:
         said = [stage.base for stage in (file.stages if file else None) or () if stage.base]
         said += (file.copies if file else None) or ()
         # A reference without any tag is said by image/tag-missing.
-        said += [image.reference] if image.reference and image.reference.value.endswith((":latest", ":next")) else []
+        said += [each for each, parts in references(image) if parts.tag]
         for each in said:
             if each.value != "scratch" and _floats(each.value):
                 yield hit(each.where, f"the image {each.value} is another one tomorrow", reference=each.value)
@@ -117,11 +116,11 @@ def floating(stack: Stack) -> Iterator[Hit]:
     link=_IMAGES,
     since="2025-06-24",
     good=[
-        Stack(environment=Fact(LASTING, "environment"), containers=_with(f"{_HUB}{_DIGEST}").containers),
-        Stack(environment=Fact(THROW_AWAY, "environment"), containers=_with(f"{_HUB}:0.12.10").containers),
-        _with(f"{_HUB}:0.12.10"),
+        Stack(environment=Fact(LASTING, "environment"), containers=_with(f"{IMAGE}{_DIGEST}").containers),
+        Stack(environment=Fact(THROW_AWAY, "environment"), containers=_with(f"{IMAGE}:0.12.10").containers),
+        _with(f"{IMAGE}:0.12.10"),
     ],
-    bad=[Stack(environment=Fact(LASTING, "environment"), containers=_with(f"{_HUB}:0.12.10").containers)],
+    bad=[Stack(environment=Fact(LASTING, "environment"), containers=_with(f"{IMAGE}:0.12.10").containers)],
 )
 def digest(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
@@ -140,13 +139,13 @@ def digest(stack: Stack) -> Iterator[Hit]:
     link=_IMAGES,
     since="2025-06-24",
     good=[
-        _from(f"{_HUB}:0.12.10"),
-        _from(f"{_HUB}:0.12.10", platform=_PLATFORM),
-        _from(f"{_HUB}:0.12.10", platform="$BUILDPLATFORM"),
+        _from(f"{IMAGE}:0.12.10"),
+        _from(f"{IMAGE}:0.12.10", platform=_PLATFORM),
+        _from(f"{IMAGE}:0.12.10", platform="$BUILDPLATFORM"),
         Stack(containers=(Container(image=Image.of(platform=_PLATFORM)),)),
     ],
     bad=[
-        _from(f"{_HUB}:0.12.10", platform="linux/arm64"),
+        _from(f"{IMAGE}:0.12.10", platform="linux/arm64"),
         Stack(containers=(Container(image=Image.of(platform="linux/arm64")),)),
     ],
 )
@@ -167,17 +166,17 @@ def platform(stack: Stack) -> Iterator[Hit]:
     link=_DOCKERFILE,
     since="SDK 0.6.5",
     good=[
-        _from(f"{_HUB}:0.12.10", entrypoint=Fact(None, "Dockerfile")),
-        _from(f"{_HUB}:0.12.10", entrypoint='["/container-server/sandbox"]'),
+        _from(f"{IMAGE}:0.12.10", entrypoint=Fact(None, "Dockerfile")),
+        _from(f"{IMAGE}:0.12.10", entrypoint=f'["{SERVER}"]'),
         _from("docker.io/library/debian:12", entrypoint='["/app"]'),
     ],
-    bad=[_from(f"{_HUB}:0.12.10", entrypoint='["/app"]')],
+    bad=[_from(f"{IMAGE}:0.12.10", entrypoint='["/app"]')],
 )
 def entrypoint(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         said = image.dockerfile.entrypoint if image.dockerfile else None
         derived = any(tag.value.version.major == 0 for tag in base_tags(image))
-        if said and said.value and derived and "/container-server/sandbox" not in said.value:
+        if said and said.value and derived and SERVER not in said.value:
             yield hit(said.where, f"ENTRYPOINT {said.value} replaces the sandbox server")
 
 
@@ -190,10 +189,10 @@ def entrypoint(stack: Stack) -> Iterator[Hit]:
     link="/sandbox/sdk/configuration/environment-variables/",
     since="2025-06-24",
     good=[
-        _from(f"{_HUB}:0.12.10", environment=(("NODE_ENV", Fact("production", "Dockerfile:2")),)),
-        _from(f"{_HUB}:0.12.10", environment=(("API_TOKEN", Fact("$API_TOKEN", "Dockerfile:2")),)),
+        _from(f"{IMAGE}:0.12.10", environment=(("NODE_ENV", Fact("production", "Dockerfile:2")),)),
+        _from(f"{IMAGE}:0.12.10", environment=(("API_TOKEN", Fact("$API_TOKEN", "Dockerfile:2")),)),
     ],
-    bad=[_from(f"{_HUB}:0.12.10", environment=(("API_TOKEN", Fact("s3cr3t-value-1", "Dockerfile:2")),))],
+    bad=[_from(f"{IMAGE}:0.12.10", environment=(("API_TOKEN", Fact("s3cr3t-value-1", "Dockerfile:2")),))],
 )
 def secret_in_layer(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
@@ -202,8 +201,8 @@ def secret_in_layer(stack: Stack) -> Iterator[Hit]:
                 yield hit(said.where, f"{name} holds what looks like a secret ({shown(said.value)})", name=name)
 
 
-def _carrier(base: str, version: str = "1.0.0", paths: tuple[str, ...] = ("/usr/local/bin/sandbox-shim",)) -> Stack:
-    copies = (Fact(f"{_HUB}:1.0.0", "Dockerfile:2"),)
+def _carrier(base: str, version: str = "1.0.0", paths: tuple[str, ...] = (SHIM,)) -> Stack:
+    copies = (Fact(f"{IMAGE}:1.0.0", "Dockerfile:2"),)
     stack = _from(base, copies=copies, copied_paths=paths)
     return Stack(package=Package.of(locked=version), containers=stack.containers)
 
@@ -216,14 +215,14 @@ def _carrier(base: str, version: str = "1.0.0", paths: tuple[str, ...] = ("/usr/
     remedy="Start from any linux/amd64 image and copy /usr/local/bin/sandbox-shim from {reference}.",
     link="/sandbox/sdk/migrate/",
     since="2026-09-30",
-    good=[_from(f"{_HUB}:0.12.10"), _carrier("docker.io/library/debian:12")],
-    bad=[_from(f"{_HUB}:1.0.0"), _with(f"{_HUB}:1.0.0")],
+    good=[_from(f"{IMAGE}:0.12.10"), _carrier("docker.io/library/debian:12")],
+    bad=[_from(f"{IMAGE}:1.0.0"), _with(f"{IMAGE}:1.0.0")],
 )
 def carrier_as_base(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         for said in base_tags(image):
             if said.value.version.major >= 1:
-                reference = f"{_HUB}:{said.value.version}"
+                reference = f"{IMAGE}:{said.value.version}"
                 yield hit(said.where, f"cloudflare/sandbox:{said.value.version} is no base image", reference=reference)
 
 
@@ -232,7 +231,7 @@ def carrier_as_base(stack: Stack) -> Iterator[Hit]:
     "An image for 1.x has the helper",
     severity=MANDATORY,
     why="SDK 1.x drives files, mounts and backups through that program inside the container.",
-    remedy="Add COPY --from=docker.io/cloudflare/sandbox:{version} /usr/local/bin/sandbox-shim /usr/local/bin/",
+    remedy=f"Add COPY --from={IMAGE}:{{version}} {SHIM} {SHIM}",
     link="/sandbox/sdk/migrate/",
     since="2026-09-30",
     good=[_carrier("docker.io/library/debian:12"), _carrier("docker.io/library/debian:12", "0.12.10", ())],
@@ -242,7 +241,7 @@ def shim_missing(stack: Stack) -> Iterator[Hit]:
     version = sdk(stack)
     for _, image in images(stack):
         paths = image.dockerfile.copied_paths if image.dockerfile else None
-        if version and version.value.major >= 1 and paths and not any(path.endswith(_SHIM) for path in paths.value):
+        if version and version.value.major >= 1 and paths and not any(path == SHIM for path in paths.value):
             yield hit(paths.where, "the image for SDK 1.x lacks sandbox-shim", version=version.value)
 
 
@@ -256,10 +255,10 @@ def shim_missing(stack: Stack) -> Iterator[Hit]:
     since="2026-09-10",
     good=[
         _with(f"{REGISTRY}/account/app{_DIGEST}", policy=MANAGED),
-        _with(f"{_HUB}:0.12.10", policy="default"),
+        _with(f"{IMAGE}:0.12.10", policy="default"),
     ],
     bad=[
-        _with(f"{_HUB}{_DIGEST}", policy=MANAGED),
+        _with(f"{IMAGE}{_DIGEST}", policy=MANAGED),
         _with(f"{REGISTRY}/account/app:1", policy=MANAGED),
     ],
 )
@@ -296,7 +295,7 @@ def fits_disk(stack: Stack) -> Iterator[Hit]:
 
 
 def _small(tag: str, type_: str | None) -> Stack:
-    return _with(f"{_HUB}:{tag}", instance_type=Fact(type_, "container.instance_type"))
+    return _with(f"{IMAGE}:{tag}", instance_type=Fact(type_, "container.instance_type"))
 
 
 @rule(

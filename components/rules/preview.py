@@ -178,8 +178,10 @@ def record(stack: Stack) -> Iterator[Hit]:
 )
 def port(stack: Stack) -> Iterator[Hit]:
     ports = stack.preview.ports
-    for each in ports.value if ports else ():
-        if ports and (each == CONTROL_PORT or not LOWEST_PORT <= each <= HIGHEST_PORT):
+    if ports is None:
+        return
+    for each in ports.value:
+        if each == CONTROL_PORT or not LOWEST_PORT <= each <= HIGHEST_PORT:
             yield hit(ports.where, f"port {each} cannot be previewed")
 
 

@@ -72,6 +72,12 @@ def _backing(*names: str, kind: str = "r2_bucket") -> Stack:
         _backing(*_KEYS, "CLOUDFLARE_ACCOUNT_ID"),
         _backing(*_KEYS, "CLOUDFLARE_R2_ACCOUNT_ID"),
         _backing(kind="kv_namespace"),
+        Stack(
+            worker=Worker.of(
+                bindings=(Binding.of(name="FILES", kind="r2_bucket"),),
+                required_secrets=frozenset(),
+            )
+        ),
         Stack(worker=Worker.of(bindings=_backing(*_KEYS).worker.bindings, required_secrets=frozenset(_ACCOUNTS))),
     ],
     bad=[_backing(), _backing(*_KEYS), _backing(*_KEYS[1:], "CLOUDFLARE_ACCOUNT_ID")],
@@ -127,7 +133,11 @@ def _placed(jurisdiction: str | None, *names: str) -> Stack:
     remedy="Set BACKUP_BUCKET_ENDPOINT to https://<account>.{jurisdiction}.r2.cloudflarestorage.com.",
     link=_BACKUPS,
     since="SDK 0.11.0",
-    good=[_placed(None), _placed("eu", "BACKUP_BUCKET_ENDPOINT")],
+    good=[
+        _placed(None),
+        _placed("eu", "BACKUP_BUCKET_ENDPOINT"),
+        Stack(buckets=(Bucket.of(role="files", jurisdiction="eu"),), worker=Worker(bindings=())),
+    ],
     bad=[_placed("eu")],
 )
 def backup_jurisdiction(stack: Stack) -> Iterator[Hit]:

@@ -1,5 +1,6 @@
 """Rules about third-party code: pinned, locked, and not running scripts while it is installed."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -65,7 +66,7 @@ def pinned(stack: Stack) -> Iterator[Hit]:
     remedy='Declare "@cloudflare/sandbox" as an exact version.',
     link="/sandbox/sdk/migrate/",
     since="2026-09-30",
-    good=[_needing(PACKAGE, "0.12.10"), _needing("hono", "4.10.4")],
+    good=[_needing(PACKAGE, "0.12.10"), _needing("hono", "latest")],
     bad=[_needing(PACKAGE, each) for each in ("*", "latest", "next", "", ">=0.12.0", "x")],
     also=["supply/pinned"],
 )
@@ -100,11 +101,11 @@ def install_scripts(stack: Stack) -> Iterator[Hit]:
     remedy="Move wrangler to 4.x.",
     link="/workers/wrangler/install-and-update/",
     since="2025-06-24",
-    good=[_needing("wrangler", "4.158.0"), _needing("other", "3.0.0")],
+    good=[_needing("wrangler", each) for each in ("4.158.0", "^4.0.0", "latest")] + [_needing("other", "3.0.0")],
     bad=[_needing("wrangler", "3.114.0")],
 )
 def wrangler(stack: Stack) -> Iterator[Hit]:
     for name, said in stack.supply.dependencies or ():
-        major = said.value.lstrip("^~=v ").partition(".")[0]
-        if name == "wrangler" and major.isascii() and major.isdigit() and int(major[:6]) < _OLDEST_WRANGLER:
+        found = re.match("[~^=v ]*([0-9]{1,6})", said.value)
+        if name == "wrangler" and found and int(found[1]) < _OLDEST_WRANGLER:
             yield hit(said.where, f"wrangler {said.value} does not know containers")

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from datetime import date
 
-from ..platform.sdk_support import CREDENTIAL_PROXY_SAFE, END_OF_0X, LAST_0X, OLDEST, RPC_SINCE
+from ..platform.sdk import END_OF_FIXES_OF_0
+from ..platform.sdk_support import CREDENTIAL_PROXY_SAFE, LAST_0X, OLDEST, RPC_SINCE
 from .facts import Binding, Fact, Package, Source, Stack, Worker
 from .features import sdk, uses, variables
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
@@ -84,8 +85,8 @@ def preview_release(stack: Stack) -> Iterator[Hit]:
 )
 def end_of_support(stack: Stack) -> Iterator[Hit]:
     version = sdk(stack)
-    if version and stack.today and version.value.major == 0 and stack.today > END_OF_0X:
-        yield hit(version.where, f"the SDK {version.value} has had no fixes since {END_OF_0X}")
+    if version and stack.today and version.value.major == 0 and stack.today > END_OF_FIXES_OF_0:
+        yield hit(version.where, f"the SDK {version.value} has had no fixes since {END_OF_FIXES_OF_0}")
 
 
 def _transport(version: str, value: str = "rpc", name: str = "SANDBOX_TRANSPORT") -> Stack:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
+from ..platform.sdk import IMAGE, VERSION_VARIABLE
 from ..platform.sdk_support import LAST_0X, exact, variant_exists
 from .facts import Call, Container, Dockerfile, Fact, Image, Live, Package, Source, Stack, Stage
 from .features import base_tags, calls, copied_tags, images, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
 _SYNC = "/sandbox/sdk/configuration/dockerfile/"
-_HUB = "docker.io/cloudflare/sandbox"
-_VERSION = "SANDBOX_VERSION"
 
 
 def _stack(version: str, image: Image) -> Stack:
@@ -17,7 +16,7 @@ def _stack(version: str, image: Image) -> Stack:
 
 
 def _image(tag: str) -> Image:
-    return Image.of(reference=f"{_HUB}:{tag}")
+    return Image.of(reference=f"{IMAGE}:{tag}")
 
 
 def _built(*, base: str = "docker.io/library/debian:12", copy: str = "", env: str = "") -> Image:
@@ -25,7 +24,7 @@ def _built(*, base: str = "docker.io/library/debian:12", copy: str = "", env: st
         dockerfile=Dockerfile(
             stages=(Stage.of("Dockerfile:1", base=base),),
             copies=(Fact(copy, "Dockerfile:2"),) if copy else (),
-            environment=((_VERSION, Fact(env, "Dockerfile:3")),) if env else (),
+            environment=((VERSION_VARIABLE, Fact(env, "Dockerfile:3")),) if env else (),
         )
     )
 
@@ -64,7 +63,12 @@ def package_exact(stack: Stack) -> Iterator[Hit]:
     remedy="Run the package manager's install once and commit the lock file, so that both say {declared}.",
     link=_SYNC,
     since="SDK 0.4.6",
-    good=[Stack(package=Package.of(declared="0.12.10", locked="0.12.10"))],
+    good=[
+        Stack(package=Package.of(declared="0.12.10", locked="0.12.10")),
+        Stack(package=Package.of(declared="^0.12.0", locked="0.12.10")),
+        Stack(package=Package.of(declared=Fact(None, "p"), locked="0.12.10")),
+        Stack(package=Package.of(declared="0.12.10", locked=Fact(None, "p"))),
+    ],
     bad=[Stack(package=Package.of(declared="0.12.9", locked="0.12.10"))],
 )
 def lock_agrees(stack: Stack) -> Iterator[Hit]:
@@ -87,13 +91,13 @@ def lock_agrees(stack: Stack) -> Iterator[Hit]:
     good=[
         _stack("0.12.10", _image("0.12.10")),
         _stack("0.12.10", _image("0.12.10-python")),
-        _stack("0.12.10", _built(base=f"{_HUB}:0.12.10")),
+        _stack("0.12.10", _built(base=f"{IMAGE}:0.12.10")),
         _stack("0.12.10", _built(base="docker.io/library/node:24")),
     ],
     bad=[
         _stack("0.12.10", _image("0.12.9")),
         _stack("0.12.10", _image("0.12.9-python")),
-        _stack("0.12.10", _built(base=f"{_HUB}:0.12.9")),
+        _stack("0.12.10", _built(base=f"{IMAGE}:0.12.9")),
     ],
 )
 def image_tag(stack: Stack) -> Iterator[Hit]:
@@ -101,9 +105,8 @@ def image_tag(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         for said in base_tags(image):
             if version and said.value.version != version.value:
-                variant = f"-{said.value.variant}" if said.value.variant else ""
                 what = f"the image has version {said.value.version}, the package {version.value}"
-                yield hit(said.where, what, wanted=f"{version.value}{variant}")
+                yield hit(said.where, what, wanted=said.value._replace(version=version.value))
 
 
 @rule(
@@ -115,30 +118,33 @@ def image_tag(stack: Stack) -> Iterator[Hit]:
     link=_SYNC,
     since="SDK 0.6.5",
     good=[
-        _stack("0.12.10", _built(copy=f"{_HUB}:0.12.10", env="0.12.10")),
+        _stack("0.12.10", _built(copy=f"{IMAGE}:0.12.10", env="0.12.10")),
         _stack("0.12.10", _built(copy="ghcr.io/astral-sh/uv:0.9.1")),
     ],
-    bad=[_stack("0.12.10", _built(copy=f"{_HUB}:0.12.9", env="0.12.10"))],
+    bad=[_stack("0.12.10", _built(copy=f"{IMAGE}:0.12.9", env="0.12.10"))],
 )
 def copy_from(stack: Stack) -> Iterator[Hit]:
     version = sdk(stack)
     for _, image in images(stack):
         for said in copied_tags(image):
             if version and said.value.version != version.value:
-                variant = f"-{said.value.variant}" if said.value.variant else ""
                 what = f"COPY --from has version {said.value.version}, the package {version.value}"
-                yield hit(said.where, what, wanted=f"{version.value}{variant}")
+                yield hit(said.where, what, wanted=said.value._replace(version=version.value))
 
 
 @rule(
     "versions/sandbox-version",
-    "SANDBOX_VERSION says the package's version",
+    "SANDBOXVERSION_VARIABLE says the package's version",
     severity=MANDATORY,
     why="The SDK compares this variable with the package; a wrong one hides a mismatch or reports a false one.",
-    remedy="Set ENV SANDBOX_VERSION={wanted}, or remove it where the image starts from the official one.",
+    remedy="Set ENV SANDBOXVERSION_VARIABLE={wanted}, or remove it where the image starts from the official one.",
     link=_SYNC,
     since="SDK 0.4.6",
-    good=[_stack("0.12.10", _built(env="0.12.10")), _stack("0.12.10", _built(env="$VERSION"))],
+    good=[
+        _stack("0.12.10", _built(env="0.12.10")),
+        _stack("0.12.10", _built(env="$VERSION")),
+        _stack("0.12.10", Image(dockerfile=Dockerfile(environment=(("NODE_VERSION", Fact("24.1.0", "d:1")),)))),
+    ],
     bad=[_stack("0.12.10", _built(env="0.12.9"))],
 )
 def sandbox_version(stack: Stack) -> Iterator[Hit]:
@@ -146,8 +152,10 @@ def sandbox_version(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         for name, said in (image.dockerfile.environment if image.dockerfile else None) or ():
             told = exact(said.value)
-            if version and name == _VERSION and told and told != version.value:
-                yield hit(said.where, f"SANDBOX_VERSION is {told}, the package {version.value}", wanted=version.value)
+            if version and name == VERSION_VARIABLE and told and told != version.value:
+                yield hit(
+                    said.where, f"SANDBOXVERSION_VARIABLE is {told}, the package {version.value}", wanted=version.value
+                )
 
 
 @rule(
@@ -155,23 +163,24 @@ def sandbox_version(stack: Stack) -> Iterator[Hit]:
     "An image that copies the server says its version",
     severity=ADVISORY,
     why="A copied server does not bring the variable, so the SDK reports the version as unknown and stays silent.",
-    remedy="Add ENV SANDBOX_VERSION={wanted} to the last stage.",
+    remedy="Add ENV SANDBOXVERSION_VARIABLE={wanted} to the last stage.",
     link=_SYNC,
     since="SDK 0.6.5",
     good=[
-        _stack("0.12.10", _built(copy=f"{_HUB}:0.12.10", env="0.12.10")),
-        _stack("0.12.10", _built(base=f"{_HUB}:0.12.10", copy=f"{_HUB}:0.12.10")),
-        _stack("1.0.0", _built(copy=f"{_HUB}:1.0.0")),
-        _stack("0.12.10", Image(dockerfile=Dockerfile(copies=(Fact(f"{_HUB}:0.12.10", "Dockerfile:2"),)))),
+        _stack("0.12.10", _built(copy=f"{IMAGE}:0.12.10", env="0.12.10")),
+        _stack("0.12.10", _built(base=f"{IMAGE}:0.12.10", copy=f"{IMAGE}:0.12.10")),
+        _stack("1.0.0", _built(copy=f"{IMAGE}:1.0.0")),
+        _stack("0.12.10", Image(dockerfile=Dockerfile(copies=(Fact(f"{IMAGE}:0.12.10", "Dockerfile:2"),)))),
     ],
-    bad=[_stack("0.12.10", _built(copy=f"{_HUB}:0.12.10"))],
+    bad=[_stack("0.12.10", _built(copy=f"{IMAGE}:0.12.10"))],
 )
 def sandbox_version_missing(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         file = image.dockerfile
-        if file is None or file.environment is None or file.stages is None or any(base_tags(image)):
+        bases = [stage.base for stage in (file.stages if file else None) or ()]
+        if file is None or file.environment is None or None in bases or not bases or any(base_tags(image)):
             continue
-        if any(name == _VERSION for name, _ in file.environment):
+        if any(name == VERSION_VARIABLE for name, _ in file.environment):
             continue
         for copied in copied_tags(image):
             if copied.value.version.major == 0:
@@ -191,14 +200,14 @@ def sandbox_version_missing(stack: Stack) -> Iterator[Hit]:
     bad=[
         Stack(containers=(Container(image=_image("0.12.10-desktop")),)),
         Stack(containers=(Container(image=_image("0.12.10-lean")),)),
-        Stack(containers=(Container(image=_built(copy=f"{_HUB}:0.12.10-lean", env="0.12.10")),)),
+        Stack(containers=(Container(image=_built(copy=f"{IMAGE}:0.12.10-lean", env="0.12.10")),)),
     ],
 )
 def variant(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         for said in (*base_tags(image), *copied_tags(image)):
             if not variant_exists(said.value):
-                yield hit(said.where, f"there is no tag {said.value.version}-{said.value.variant}")
+                yield hit(said.where, f"there is no tag {said.value}")
 
 
 def _python(tag: str) -> Stack:
@@ -216,16 +225,17 @@ def _python(tag: str) -> Stack:
     since="SDK 0.6.0",
     good=[
         _python("0.12.10-python"),
+        _python("0.5.6"),
         Stack(
             source=Source(calls=(Call("createCodeContext", "src/index.ts:7", ("{ language: 'javascript' }",)),)),
             containers=(Container(image=_image("0.12.10")),),
         ),
         Stack(
             source=_python("0.12.10").source,
-            containers=(Container(image=_built(base=f"{_HUB}:0.12.10")),),
+            containers=(Container(image=_built(base=f"{IMAGE}:0.12.10")),),
         ),
     ],
-    bad=[_python("0.12.10"), _python("0.12.10-opencode")],
+    bad=[_python("0.6.0"), _python("0.12.10-opencode")],
 )
 def python_variant(stack: Stack) -> Iterator[Hit]:
     wanting = [

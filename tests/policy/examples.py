@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from datetime import date
+from typing import Any
 
 from components.rules import Finding, check
 from components.rules.facts import Fact, Stack
@@ -15,34 +16,34 @@ def judged(stack: Stack) -> list[Finding]:
     return check(stack, today=stack.today or TODAY)
 
 
-def forgetting(value: object) -> Iterator[object]:
+def forgetting(known: Any) -> Iterator[Any]:
     """Give copies of a stack in each of which one fact is unknown."""
-    for each in fields(value):  # type: ignore[arg-type]
-        inner = getattr(value, each.name)
-        if isinstance(inner, Fact) and "None" in str(each.type):
-            yield replace(value, **{each.name: None})  # type: ignore[type-var]
-        elif isinstance(inner, tuple) and inner and is_dataclass(inner[0]):
-            if "None" in str(each.type):
-                yield replace(value, **{each.name: None})  # type: ignore[type-var]
-            for index, item in enumerate(inner):
-                if is_dataclass(item) and not isinstance(item, Fact):
-                    for changed in forgetting(item):
-                        yield replace(value, **{each.name: (*inner[:index], changed, *inner[index + 1 :])})  # type: ignore[type-var]
-        elif isinstance(inner, date):
-            yield replace(value, **{each.name: None})  # type: ignore[type-var]
-        elif is_dataclass(inner) and not isinstance(inner, Fact):
-            for changed in forgetting(inner):
-                yield replace(value, **{each.name: changed})  # type: ignore[type-var]
+    for each in fields(known):
+        value = getattr(known, each.name)
+        if value is not None and each.default is None:
+            yield replace(known, **{each.name: None})
+        if _is_group(value):
+            yield from (replace(known, **{each.name: less}) for less in forgetting(value))
+        elif isinstance(value, tuple):
+            for index, item in enumerate(value):
+                for less in forgetting(item) if _is_group(item) else ():
+                    yield replace(known, **{each.name: (*value[:index], less, *value[index + 1 :])})
+
+
+def _is_group(value: object) -> bool:
+    return is_dataclass(value) and not isinstance(value, Fact)
 
 
 def holds(rule: Rule, function: Check) -> bool:
     """Say whether a function behaves on the rule's examples as the rule should."""
     try:
         silent = all(not list(function(stack)) for stack in (Stack(), *rule.good))
-        loud = all(len(list(function(stack))) == 1 for stack in rule.bad)
-        for stack in (*rule.good, *rule.bad):
-            for less in forgetting(stack):
-                list(function(less))
+        loud = all(list(function(stack)) == list(rule.check(stack)) for stack in rule.bad)
+        known = all(
+            list(function(less)) == list(rule.check(less))
+            for stack in (*rule.good, *rule.bad)
+            for less in forgetting(stack)
+        )
     except Exception:  # noqa: BLE001 - a broken rule may fail in any way
         return False
-    return silent and loud
+    return silent and loud and known
