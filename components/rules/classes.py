@@ -1,11 +1,14 @@
 """Rules about Durable Object classes: created, with SQLite, exported, bound, with their container."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
-from .facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Package, Source, Stack, Worker
-from .features import MOUNT, containers, interception_uses, sdk, uses
+from .facts import KEY_VALUE, SQLITE, Binding, Call, Container, DurableClass, Fact, Package, Source, Stack, Worker
+from .features import MOUNT, calls, containers, interception_uses, sdk, uses
 from .finding import MANDATORY, Hit, hit, rule
 
+_ENV: Final = re.compile(r"^(?:this\.|c\.)?env\.(?=\w+$)")
 _DO = "durable_object_namespace"
 _MIGRATIONS = "/durable-objects/reference/durable-objects-migrations/"
 _WRANGLER = "/sandbox/sdk/configuration/wrangler/"
@@ -311,3 +314,40 @@ def bridge_bindings(stack: Stack) -> Iterator[Hit]:
     for use in uses(stack, "bridge"):
         if missing:
             yield hit(use.where, f"the bridge is used without a binding {' and '.join(sorted(missing))}")
+
+
+def _asking(name: str, *bound: str) -> Stack:
+    call = Call("getSandbox", "src/index.ts:7", (f"env.{name}", "id"))
+    return Stack(worker=Worker(bindings=tuple(_bound(each, each) for each in bound)), source=Source(calls=(call,)))
+
+
+@rule(
+    "classes/bound",
+    "The binding that the code asks for exists",
+    severity=MANDATORY,
+    why="Bindings and containers are not inherited by wrangler's environments: `env` lacks the binding and every "
+    "request fails.",
+    remedy='Add the Durable Object binding "{name}" here, and its container, in every environment.',
+    link="/workers/wrangler/environments/",
+    since="2025-06-24",
+    good=[
+        _asking("Sandbox", "Sandbox"),
+        Stack(
+            worker=Worker(bindings=()),
+            source=Source(calls=(Call("getSandbox", "a:1", ("ctx.exports.Sandbox", "id")), Call("getSandbox", "a:2"))),
+        ),
+    ],
+    bad=[_asking("Sandbox"), _asking("SANDBOX", "Sandbox")],
+)
+def bound(stack: Stack) -> Iterator[Hit]:
+    if stack.worker.bindings is None:
+        return
+    names = {each.name.value for each in stack.worker.bindings}
+    wanted = {_ENV.sub("", call.arguments[0]) for call in calls(stack, "getSandbox") if _asks_env(call)}
+    for name in sorted(wanted):
+        if name not in names:
+            yield hit(stack.worker.where, f"the code asks for env.{name}, which is not bound", name=name)
+
+
+def _asks_env(call: Call) -> bool:
+    return bool(call.arguments and _ENV.match(call.arguments[0]))

@@ -6,7 +6,7 @@ They read what a light scan found; none of them proves a program right.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..platform.preview_hosts import CONTROL_PORT
+from ..platform.sdk import SERVER_PORT
 from ..platform.sdk_support import TUNNELS_SINCE
 from .facts import Binding, Call, Fact, Package, Source, Stack, Worker
 from .features import calls, sdk, uses
@@ -145,7 +145,7 @@ def expose_port_hostname(stack: Stack) -> Iterator[Hit]:
 )
 def expose_port_reserved(stack: Stack) -> Iterator[Hit]:
     for call in calls(stack, "exposePort"):
-        if call.arguments[:1] == (str(CONTROL_PORT),):
+        if call.arguments[:1] == (str(SERVER_PORT),):
             yield hit(call.where, "port 3000 is the sandbox server's own")
 
 

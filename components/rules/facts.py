@@ -205,6 +205,8 @@ class Preview(_Facts):
     """Whether the wildcard record is proxied; `Fact(None, …)` if there is no record."""
     certificate_hosts: Fact[tuple[str, ...]] | None = None
     """Hosts of certificates beyond Universal SSL."""
+    certificates_managed: Fact[bool] | None = None
+    """Whether what is judged can order certificates; wrangler cannot."""
     longest_id: Fact[int] | None = None
     """Length of the longest sandbox id."""
     ports: Fact[tuple[int, ...]] | None = None

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 
-from ..platform.preview_hosts import (
-    CONTROL_PORT,
-    HIGHEST_PORT,
-    LABEL_LIMIT,
-    LOWEST_PORT,
-    covered,
-    label_length,
-    within,
+from ..platform.previews import (
+    LONGEST_LABEL,
+    LONGEST_PORT,
+    LONGEST_TOKEN,
+    is_or_under,
+    on_workers_dev,
 )
+from ..platform.sdk import SERVER_PORT
 from .facts import Fact, Preview, Source, Stack
 from .features import uses
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
 _PREVIEWS = "/sandbox/sdk/concepts/preview-urls/"
 _PRODUCTION = "/sandbox/sdk/guides/production-deployment/"
+_LOWEST_PORT, _HIGHEST_PORT = 1024, 65535
 
 
 def _at(hostname: str = "sandbox.example.com", **more: object) -> Stack:
@@ -36,7 +36,7 @@ def _at(hostname: str = "sandbox.example.com", **more: object) -> Stack:
 )
 def workers_dev(stack: Stack) -> Iterator[Hit]:
     host = stack.preview.hostname
-    if host and f".{host.value.lower().rstrip('.')}".endswith(".workers.dev"):
+    if host and on_workers_dev(host.value.lower().rstrip(".")):
         yield hit(host.where, f"previews are to answer on {host.value}")
 
 
@@ -74,9 +74,9 @@ def only_workers_dev(stack: Stack) -> Iterator[Hit]:
 )
 def label_too_long(stack: Stack) -> Iterator[Hit]:
     longest = stack.preview.longest_id
-    if longest and label_length(longest.value) > LABEL_LIMIT:
-        what = f"ids of {longest.value} characters make labels of {label_length(longest.value)}"
-        yield hit(longest.where, what)
+    label = longest.value + LONGEST_PORT + LONGEST_TOKEN + 2 if longest else 0
+    if longest and label > LONGEST_LABEL:
+        yield hit(longest.where, f"ids of {longest.value} characters make labels of {label}")
 
 
 def _certified(hostname: str, *hosts: str) -> Stack:
@@ -101,9 +101,10 @@ def _certified(hostname: str, *hosts: str) -> Stack:
 )
 def certificate(stack: Stack) -> Iterator[Hit]:
     said = stack.preview
-    if said.hostname and said.zone and said.certificate_hosts and within(said.hostname.value, said.zone.value):
+    if said.hostname and said.zone and said.certificate_hosts and is_or_under(said.hostname.value, said.zone.value):
         host = said.hostname.value
-        if not covered(host, said.zone.value, said.certificate_hosts.value):
+        # Of all wildcards Universal SSL covers only that of the zone itself.
+        if host != said.zone.value and f"*.{host}" not in said.certificate_hosts.value:
             yield hit(said.hostname.where, f"no certificate covers *.{host}", host=host)
 
 
@@ -120,7 +121,7 @@ def certificate(stack: Stack) -> Iterator[Hit]:
 )
 def zone(stack: Stack) -> Iterator[Hit]:
     host, zone_ = stack.preview.hostname, stack.preview.zone
-    if host and zone_ and not within(host.value, zone_.value):
+    if host and zone_ and not is_or_under(host.value, zone_.value):
         yield hit(host.where, f"{host.value} is not in the zone {zone_.value}", zone=zone_.value)
 
 
@@ -181,7 +182,7 @@ def port(stack: Stack) -> Iterator[Hit]:
     if ports is None:
         return
     for each in ports.value:
-        if each == CONTROL_PORT or not LOWEST_PORT <= each <= HIGHEST_PORT:
+        if each == SERVER_PORT or not _LOWEST_PORT <= each <= _HIGHEST_PORT:
             yield hit(ports.where, f"port {each} cannot be previewed")
 
 
@@ -203,3 +204,25 @@ def swallows_zone(stack: Stack) -> Iterator[Hit]:
     host, zone_, others = stack.preview.hostname, stack.preview.zone, stack.preview.app_hosts
     if host and zone_ and others and host.value == zone_.value and others.value:
         yield hit(host.where, f"*.{host.value} also catches the zone's other hosts", hosts=", ".join(others.value))
+
+
+def _deep(hostname: str, *, managed: bool = False) -> Stack:
+    return _at(hostname, zone="example.com", certificates_managed=managed)
+
+
+@rule(
+    "preview/deep-host",
+    "A wildcard below the zone's first level has a certificate ordered elsewhere",
+    severity=ADVISORY,
+    why="Universal SSL covers one level below the zone, and this configuration cannot order a certificate.",
+    remedy="Order an advanced certificate for *.{host} in the zone, or serve previews at *.{zone}.",
+    link="/ssl/edge-certificates/universal-ssl/limitations/",
+    since="SDK 0.4.0",
+    good=[_deep("example.com"), _deep("sandbox.example.com", managed=True)],
+    bad=[_deep("sandbox.example.com")],
+)
+def deep_host(stack: Stack) -> Iterator[Hit]:
+    host, zone_, managed = stack.preview.hostname, stack.preview.zone, stack.preview.certificates_managed
+    if host and zone_ and managed and not managed.value and host.value != zone_.value:
+        what = f"*.{host.value} needs a certificate that is not ordered here"
+        yield hit(host.where, what, host=host.value, zone=zone_.value)
