@@ -74,8 +74,10 @@ def only_workers_dev(stack: Stack) -> Iterator[Hit]:
 )
 def label_too_long(stack: Stack) -> Iterator[Hit]:
     longest = stack.preview.longest_id
-    label = longest.value + LONGEST_PORT + LONGEST_TOKEN + 2 if longest else 0
-    if longest and label > LONGEST_LABEL:
+    if longest is None:
+        return
+    label = LONGEST_PORT + 1 + longest.value + 1 + LONGEST_TOKEN
+    if label > LONGEST_LABEL:
         yield hit(longest.where, f"ids of {longest.value} characters make labels of {label}")
 
 
