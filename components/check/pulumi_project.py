@@ -14,12 +14,15 @@ from . import npm
 from .files import Files
 from .wrangler import read_dockerfile
 
-_KEY: Final = ":sandbox"
+_KEY: Final = ":settings"
+_PLUGIN: Final = "cloudflare-sandbox"
 _MOST_ALIASES: Final = 100
 
 
 def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Stack]:
-    """Give the facts of every stack of a project that has sandbox settings."""
+    """Give the facts of every stack of a project that uses our plugin."""
+    if _PLUGIN not in (files.text(folder / "Pulumi.yaml") or ""):
+        return
     for name in names:
         if name.startswith("Pulumi.") and name.endswith((".yaml", ".yml")) and name != "Pulumi.yaml":
             yield from _stack(files, folder / name)

@@ -39,7 +39,7 @@ class Tag(NamedTuple):
         return sdk.tag(str(self.version), self.variant)
 
 
-_EXACT: Final = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?:-([0-9A-Za-z.-]+))?")
+_EXACT: Final = re.compile(r"(\d{1,10})\.(\d{1,10})\.(\d{1,10})(?:-([0-9A-Za-z.-]+))?")
 
 LAST_0X: Final = Version(*(sdk.release(sdk.LAST_OF_0) or (0, 0, 0)))
 OLDEST: Final = (0, 6, 5)

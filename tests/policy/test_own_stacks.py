@@ -18,7 +18,7 @@ VERSION = "0.12.10"
 
 
 def sandbox_settings(path: Path) -> dict[str, object]:
-    found: dict[str, object] = yaml.safe_load(path.read_text())["config"]["cloudflare-sandbox:sandbox"]
+    found: dict[str, object] = yaml.safe_load(path.read_text())["config"]["sandbox-stack:settings"]
     return found
 
 
