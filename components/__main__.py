@@ -1,0 +1,7 @@
+"""Starts the command line."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Reads existing projects (wrangler, npm, Dockerfiles, Pulumi) and judges them by the rules."""

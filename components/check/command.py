@@ -1,0 +1,83 @@
+"""The command `check`: judge projects, print the findings, mend what needs no decision.
+
+Ends with 0 when nothing mandatory is left, 1 when something is, 2 when the command or a file could not be understood.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+from ..rules import MANDATORY, UnknownRuleError
+from ..rules.facts import Fact
+from .exceptions import ExceptionsError, accepted, read_exceptions
+from .fixes import mend
+from .project import UNREADABLE, UsageError, check_path
+from .report import FORMATS
+
+HELP: Final = "find the known mistakes in a wrangler or Pulumi project and say how to mend each"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("path", nargs="?", default=".", help="folder or file; the current folder if left out")
+    parser.add_argument("--format", choices=sorted(FORMATS), default="text", help="how findings are printed")
+    parser.add_argument(
+        "--severity", action="append", default=[], metavar="RULE=LEVEL", help="mandatory, advisory or off; repeatable"
+    )
+    parser.add_argument("--exceptions", metavar="FILE", help="accepted findings: rule, where, reason, expires")
+    parser.add_argument("--fix", action="store_true", help="show mechanical remedies as a diff, then make them")
+    parser.add_argument("--diff", action="store_true", help="show mechanical remedies as a diff only")
+    parser.add_argument("--local", action="store_true", help="also look for a container engine on this machine")
+    parser.add_argument("--today", type=_day, metavar="DATE", help="judge as of this day instead of today")
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-16") from None
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and give its exit code."""
+    today = arguments.today or datetime.now(UTC).date()
+    try:
+        overrides = dict(_override(each) for each in arguments.severity)
+        exemptions = read_exceptions(Path(arguments.exceptions)) if arguments.exceptions else []
+        result = check_path(
+            Path(arguments.path), today=today, overrides=overrides, docker=_docker() if arguments.local else None
+        )
+    except (UsageError, UnknownRuleError, ExceptionsError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    findings = accepted(result.findings, exemptions, today)
+    if arguments.fix or arguments.diff:
+        # Behind the findings of a format for programs a diff would be noise.
+        shown = sys.stdout if arguments.format == "text" else sys.stderr
+        for each in mend(findings, Path.cwd()):
+            shown.write(each.diff())
+            if arguments.fix:
+                each.path.write_text(each.after, newline="")
+        if arguments.fix:
+            result = check_path(Path(arguments.path), today=today, overrides=overrides)
+            findings = accepted(result.findings, exemptions, today)
+    sys.stdout.write(FORMATS[arguments.format](findings, result.projects))
+    if any(finding.rule == UNREADABLE for finding in findings):
+        return 2
+    return int(any(finding.severity == MANDATORY for finding in findings))
+
+
+def _override(text: str) -> tuple[str, str]:
+    rule, equals, level = text.partition("=")
+    if not equals:
+        raise UsageError(f"--severity {text}: write RULE=LEVEL, for example supply/pinned=off")
+    return rule, level
+
+
+def _docker() -> Fact[bool]:
+    name = os.environ.get("WRANGLER_DOCKER_BIN", "docker")
+    return Fact(shutil.which(name) is not None, "PATH")

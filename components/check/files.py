@@ -1,0 +1,91 @@
+"""Files of a project, read with care: what is too large, not text, or leads in a circle is said and not followed."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_ISREG
+from typing import Final
+
+LARGEST_CONFIG: Final = 1_000_000
+LARGEST_MODULE: Final = 2_000_000
+LARGEST_LOCK: Final = 64_000_000
+MOST_FOLDERS: Final = 20_000
+SKIPPED: Final = frozenset(
+    {"node_modules", ".git", ".hg", ".venv", "venv", "__pycache__", ".wrangler", ".pnpm-store", ".yarn", ".turbo"}
+)
+CONFIGS: Final = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
+"""Names of configurations; of several in one folder wrangler takes the first of these."""
+
+
+class UnreadableError(ValueError):
+    """A file that cannot be read, and why."""
+
+
+@dataclass
+class Files:
+    """Reads files below a folder and remembers what could not be read."""
+
+    root: Path
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """Places and what is wrong there."""
+
+    def name(self, path: Path) -> str:
+        """Give a file's name as findings say it: relative to where the command was started, if it is below."""
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+        start = Path.cwd()
+        return absolute.relative_to(start).as_posix() if absolute.is_relative_to(start) else absolute.as_posix()
+
+    def text(self, path: Path, largest: int = LARGEST_CONFIG) -> str | None:
+        """Give a file's text; None if there is no such file, or if it cannot be read, which is remembered."""
+        try:
+            return read(path, largest)
+        except FileNotFoundError:
+            return None
+        except UnreadableError as error:
+            self.problems.append((f"{self.name(path)}:1", str(error)))
+            return None
+
+    def problem(self, where: str, what: str) -> None:
+        """Remember that something could not be read."""
+        self.problems.append((where, what))
+
+
+def read(path: Path, largest: int) -> str:
+    """Read a text file; UTF-8 and UTF-16 with a mark are understood."""
+    try:
+        status = path.stat()
+        size = status.st_size
+        data = path.read_bytes() if S_ISREG(status.st_mode) and size <= largest else None
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except OSError as error:
+        raise UnreadableError(f"the file cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise UnreadableError("the name of the file is not one") from None
+    if data is None and size > largest:
+        raise UnreadableError(f"the file has {size} bytes, more than the {largest} that are read")
+    if data is None:
+        raise UnreadableError("this is not a file")
+    return decoded(data)
+
+
+def decoded(data: bytes) -> str:
+    """Give the text of bytes; line ends become plain ones."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"the file is not {encoding.removesuffix('-sig').upper()} text: {error.reason}") from None
+    if "\0" in text:
+        raise UnreadableError("the file is binary")
+    return text.replace("\r\n", "\n")
+
+
+def walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Give every folder below with its files; links to folders are not followed, so there are no circles."""
+    for count, (folder, folders, names) in enumerate(os.walk(root, onerror=None, followlinks=False)):
+        if count >= MOST_FOLDERS:
+            return
+        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        yield Path(folder), sorted(names)

@@ -1,0 +1,183 @@
+"""From a path to findings: which projects there are, what each says, and what the rules make of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from ..platform.sdk_support import PACKAGE
+from ..rules import MANDATORY, Finding, check
+from ..rules.facts import Container, Fact, Image, Stack
+from ..rules.finding import DOCS
+from . import npm, wrangler
+from .document import BrokenDocumentError, Document, read_jsonc, read_toml
+from .files import CONFIGS, Files, walk
+from .source import Modules
+
+UNREADABLE = "check/unreadable"
+
+
+class UsageError(ValueError):
+    """A path that cannot be checked."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was found, and how many projects were looked at."""
+
+    findings: list[Finding]
+    projects: int
+    configs: tuple[Path, ...] = ()
+
+
+def check_path(
+    path: Path, *, today: date, overrides: Mapping[str, str] | None = None, docker: Fact[bool] | None = None
+) -> Result:
+    """Judge every project at or below a path, or a single file."""
+    if not path.exists():
+        raise UsageError(f"there is no {path}")
+    files = Files(path if path.is_dir() else path.parent)
+    found: dict[tuple[str, str, str], Finding] = {}
+    projects: list[Path] = []
+    for config, stack in stacks(files, path):
+        projects.append(config)
+        judged = replace(stack, docker=docker)
+        for finding in check(judged, today=today, overrides=overrides):
+            # Environments that inherit a mistake make it once.
+            found.setdefault((finding.rule, finding.where, finding.what), finding)
+    unreadable = {(where, what): _unreadable(where, what) for where, what in files.problems}
+    findings = sorted((*unreadable.values(), *found.values()), key=_order)
+    return Result(findings, len(dict.fromkeys(projects)), tuple(dict.fromkeys(projects)))
+
+
+def _order(finding: Finding) -> tuple[str, int, str]:
+    name, _, line = finding.where.rpartition(":")
+    return (name, int(line), finding.rule) if line.isdigit() and name else (finding.where, 0, finding.rule)
+
+
+def _unreadable(where: str, what: str) -> Finding:
+    return Finding(
+        UNREADABLE,
+        MANDATORY,
+        where,
+        what,
+        "What cannot be read cannot be judged, and a deployment would fail on it too.",
+        "Mend the file, or leave it out of the project.",
+        f"{DOCS}/workers/wrangler/configuration/",
+        "2025-06-24",
+    )
+
+
+def stacks(files: Files, path: Path) -> Iterator[tuple[Path, Stack]]:
+    """Give the facts of every stack that is described at or below a path, with the file that describes it."""
+    if path.is_file():
+        yield from _single(files, path)
+        return
+    for folder, names in walk(path):
+        config = next((name for name in CONFIGS if name in names), None)
+        if config:
+            yield from ((folder / config, stack) for stack in _wrangler(files, folder / config))
+        elif folder == path:
+            yield from _alone(files, folder, names)
+        if "Pulumi.yaml" in names:
+            from .pulumi_project import stacks as pulumi_stacks  # noqa: PLC0415 - loads pydantic and YAML
+
+            yield from ((folder / "Pulumi.yaml", stack) for stack in pulumi_stacks(files, folder, names))
+
+
+def _single(files: Files, path: Path) -> Iterator[tuple[Path, Stack]]:
+    if path.name in CONFIGS or path.suffix in {".jsonc", ".toml"}:
+        yield from ((path, stack) for stack in _wrangler(files, path))
+    elif path.name.startswith("Pulumi.") and path.suffix in {".yaml", ".yml"}:
+        from .pulumi_project import stacks as pulumi_stacks  # noqa: PLC0415 - loads pydantic and YAML
+
+        yield from ((path, stack) for stack in pulumi_stacks(files, path.parent, [path.name]))
+    elif path.name == "package.json":
+        package, supply = npm.facts(files, path.parent, path.parent)
+        yield path, Stack(package=package, supply=supply)
+    elif "dockerfile" in path.name.lower():
+        yield path, _dockerfile_alone(files, path)
+    elif path.suffix in {".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx"}:
+        modules = Modules(files, path)
+        yield path, Stack(source=modules.facts()) if modules.found else Stack()
+    else:
+        raise UsageError(
+            f"{path} is none of the files that can be checked: a wrangler configuration, package.json, a Dockerfile, "
+            "an entry module, or a Pulumi project"
+        )
+
+
+def _alone(files: Files, folder: Path, names: list[str]) -> Iterator[tuple[Path, Stack]]:
+    """Judge a folder without a configuration by its package.json and its Dockerfile."""
+    stack = Stack()
+    if "package.json" in names:
+        package, supply = npm.facts(files, folder, folder)
+        if package.declared and package.declared.value:
+            stack = replace(stack, package=package, supply=supply)
+    if "Dockerfile" in names:
+        stack = replace(stack, containers=_dockerfile_alone(files, folder / "Dockerfile").containers)
+    if stack != Stack():
+        yield folder, stack
+
+
+def _dockerfile_alone(files: Files, path: Path) -> Stack:
+    text = files.text(path)
+    image = (
+        Image(files.name(path), dockerfile=wrangler.read_dockerfile(files, path, text)) if text is not None else None
+    )
+    return Stack(containers=(Container(image=image),))
+
+
+def read_config(files: Files, path: Path) -> Document | None:
+    """Read a wrangler configuration; what is wrong with it is remembered."""
+    text = files.text(path)
+    if text is None:
+        return None
+    name = files.name(path)
+    try:
+        document = read_toml(name, text) if path.suffix == ".toml" else read_jsonc(name, text)
+    except BrokenDocumentError as error:
+        files.problem(f"{name}:{error.line}", f"{path.name} cannot be read: {error}")
+        return None
+    if not isinstance(document.value, dict):
+        files.problem(f"{name}:1", f"{path.name} is not an object")
+        return None
+    return document
+
+
+def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
+    document = read_config(files, path)
+    if document is None:
+        return
+    package, supply = npm.facts(files, path.parent, files.root)
+    modules: dict[str, Modules] = {}
+    for said in wrangler.environments(document, path.parent):
+        main = said.get("main", str)
+        if main and main not in modules and "\0" not in main:
+            modules[main] = Modules(files, path.parent / main)
+        read = modules.get(main or "")
+        if read and not read.found:
+            files.problem(said.where("main"), f"there is no entry module {main}")
+        stack = Stack(
+            worker=wrangler.worker(said),
+            classes=wrangler.classes(said),
+            containers=wrangler.containers(said, files),
+            package=package,
+            supply=supply,
+            preview=wrangler.preview(said),
+        )
+        if read and read.found:
+            worker = replace(stack.worker, exports=read.exports())
+            stack = replace(stack, worker=worker, source=read.facts())
+        if _has_sandboxes(stack, document):
+            yield stack
+
+
+def _has_sandboxes(stack: Stack, document: Document) -> bool:
+    """Say whether a Worker has to do with sandboxes; others are none of our business."""
+    declared = stack.package.declared
+    bound = any(each.name.value == "Sandbox" for each in stack.worker.bindings or ())
+    used = PACKAGE in document.text or any(stack.source.calls or ()) or any(stack.source.uses or ())
+    images = [each.image for each in stack.containers or () if each.image]
+    named = any(PACKAGE[1:] in str(image) for image in images)
+    return bool((declared and declared.value) or bound or used or named)

@@ -1,0 +1,263 @@
+"""What a wrangler configuration says, environment by environment, as facts.
+
+An environment inherits what wrangler 4.158 lets it inherit: dates, flags, migrations, routes. Bindings, variables and
+containers it does not inherit; that is how deployments lose them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ..platform.containers import MANAGED, SCHEDULED
+from ..rules.facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Image, Preview, Worker
+from . import dockerfile
+from .document import Document
+from .files import Files
+
+_NOT_INHERITED: Final = frozenset({"vars", "durable_objects", "r2_buckets", "kv_namespaces", "containers", "secrets"})
+"""Of the keys that are read here."""
+_SCHEDULER_ONLY: Final = (
+    "image", "instance_type", "max_instances", "constraints", "rollout_step_percentage", "rollout_kind",
+    "rollout_active_grace_period", "affinities",
+)  # fmt: skip
+_LISTS: Final = {"r2_buckets": "r2_bucket", "kv_namespaces": "kv_namespace"}
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One environment of a configuration: the top level, or a named one."""
+
+    document: Document
+    folder: Path
+    name: str = ""
+
+    @property
+    def base(self) -> tuple[str, ...]:
+        """Path of the environment in the document."""
+        return ("env", self.name) if self.name else ()
+
+    def path(self, key: str) -> tuple[str, ...]:
+        """Give the path where a key of this environment is said, by itself or by inheritance."""
+        own = _at(self.document.value, self.base)
+        inherited = isinstance(own, dict) and key not in own and key not in _NOT_INHERITED
+        return (key,) if inherited else (*self.base, key)
+
+    def get(self, key: str, kind: type) -> Any:
+        """Give the value of a key if it is of the kind it should be, or else None."""
+        value = _at(self.document.value, self.path(key))
+        fits = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+        return value if fits else None
+
+    def where(self, *path: str | int) -> str:
+        """Give the place of a path that begins with a key of this environment."""
+        first, *rest = path
+        return self.document.where(*self.path(str(first)), *rest)
+
+    @property
+    def place(self) -> str:
+        """The place of the environment itself."""
+        return self.document.where(*self.base)
+
+
+def environments(document: Document, folder: Path) -> Iterator[Environment]:
+    """Give the top level and every named environment."""
+    yield Environment(document, folder)
+    named = document.value.get("env")
+    for name, value in named.items() if isinstance(named, dict) else ():
+        if isinstance(value, dict):
+            yield Environment(document, folder, name)
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for part in path:
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def worker(said: Environment) -> Worker:
+    """Give what an environment says about the Worker."""
+    date, flags = said.get("compatibility_date", str), said.get("compatibility_flags", list)
+    observability = said.get("observability", dict) or {}
+    logs = observability.get("logs")
+    recorded = observability.get("enabled") is True or (isinstance(logs, dict) and logs.get("enabled") is True)
+    secrets = said.get("secrets", dict) or {}
+    required: list[Any] = secrets["required"] if isinstance(secrets.get("required"), list) else []
+    return Worker(
+        where=said.place,
+        compatibility_date=Fact(date, said.where("compatibility_date")),
+        compatibility_flags=Fact(
+            tuple(flag for flag in flags or () if isinstance(flag, str)), said.where("compatibility_flags")
+        ),
+        bindings=tuple(_bindings(said)),
+        class_steps=Fact(frozenset(_steps(said)), said.where("migrations")),
+        observability=Fact(recorded, said.where("observability")),
+        workers_dev=Fact(said.get("workers_dev", bool) is not False, said.where("workers_dev")),
+        required_secrets=Fact(frozenset(each for each in required if isinstance(each, str)), said.place),
+    )
+
+
+def _steps(said: Environment) -> Iterator[str]:
+    if said.get("migrations", list):
+        yield "migrations"
+    if any(True for _ in _exported(said)):
+        yield "exports"
+
+
+def _bindings(said: Environment) -> Iterator[Binding]:
+    objects = said.get("durable_objects", dict) or {}
+    listed = objects.get("bindings")
+    for index, each in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(each, dict) and isinstance(each.get("name"), str):
+            path = ("durable_objects", "bindings", index)
+            yield Binding(
+                name=Fact(each["name"], said.where(*path, "name")),
+                kind=Fact("durable_object_namespace", said.where(*path)),
+                where=said.where(*path),
+                class_name=_text(each.get("class_name"), said.where(*path, "class_name")),
+                script_name=Fact(each.get("script_name") or None, said.where(*path, "script_name")),
+            )
+    for name, value in (said.get("vars", dict) or {}).items():
+        place = said.where("vars", name)
+        text = value if isinstance(value, str) else ""
+        kind = "plain_text" if isinstance(value, str) else "json"
+        yield Binding(Fact(name, place), Fact(kind, place), place, Fact(text, place))
+    for key, kind in _LISTS.items():
+        for index, each in enumerate(said.get(key, list) or ()):
+            if isinstance(each, dict) and isinstance(each.get("binding"), str):
+                place = said.where(key, index)
+                yield Binding(Fact(each["binding"], place), Fact(kind, place), place)
+
+
+def _text(value: Any, where: str) -> Fact[str] | None:
+    return Fact(value, where) if isinstance(value, str) else None
+
+
+def _exported(said: Environment) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, each in (said.get("exports", dict) or {}).items():
+        if isinstance(each, dict) and each.get("type") == "durable-object":
+            yield name, each
+
+
+def classes(said: Environment) -> tuple[DurableClass, ...]:
+    """Give the classes that exist once every migration ran, or that the exports declare."""
+    found: dict[str, DurableClass] = {}
+    for index, step in enumerate(said.get("migrations", list) or ()):
+        if isinstance(step, dict):
+            _migrate(found, step, lambda key, number, index=index: said.where("migrations", index, key, number))
+    for name, each in _exported(said):
+        where = said.where("exports", name)
+        if each.get("state", "created") in ("created", "expecting-transfer"):
+            found[name] = DurableClass(Fact(name, where), _text(each.get("storage"), where), where)
+    return tuple(found.values())
+
+
+def _migrate(found: dict[str, DurableClass], step: dict[str, Any], where: Any) -> None:
+    for key, storage in (("new_sqlite_classes", SQLITE), ("new_classes", KEY_VALUE)):
+        for number, name in _strings(step.get(key)):
+            place = where(key, number)
+            found[name] = DurableClass(Fact(name, place), Fact(storage, place), place)
+    for key in ("renamed_classes", "transferred_classes"):
+        moves = step.get(key)
+        for number, move in enumerate(moves if isinstance(moves, list) else ()):
+            old, new = (move.get("from"), move.get("to")) if isinstance(move, dict) else (None, None)
+            if isinstance(new, str):
+                before = found.pop(old, None) if isinstance(old, str) and key == "renamed_classes" else None
+                place = where(key, number)
+                found[new] = DurableClass(Fact(new, place), before.storage if before else None, place)
+    for _, name in _strings(step.get("deleted_classes")):
+        found.pop(name, None)
+
+
+def _strings(value: Any) -> Iterator[tuple[int, str]]:
+    yield from (
+        (index, each) for index, each in enumerate(value if isinstance(value, list) else ()) if isinstance(each, str)
+    )
+
+
+def containers(said: Environment, files: Files) -> tuple[Container, ...]:
+    """Give the containers of an environment."""
+    linked = {each.get("container"): name for name, each in _exported(said) if isinstance(each.get("container"), str)}
+    found = []
+    for index, each in enumerate(said.get("containers", list) or ()):
+        if isinstance(each, dict):
+            found.append(_container(said, index, each, linked, files))
+    return tuple(found)
+
+
+def _container(said: Environment, index: int, each: dict[str, Any], linked: dict[Any, str], files: Files) -> Container:
+    def where(key: str) -> str:
+        return said.where("containers", index, key)
+
+    name = each.get("class_name") or linked.get(each.get("name"))
+    policy = MANAGED if each.get("scheduling_policy") == MANAGED else SCHEDULED
+    type_, count = each.get("instance_type"), each.get("max_instances")
+    images = each.get("images") if isinstance(each.get("images"), dict) else {}
+    return Container(
+        where=said.where("containers", index),
+        class_name=Fact(name if isinstance(name, str) else None, where("class_name")),
+        policy=Fact(policy, where("scheduling_policy")),
+        image=_image(said, each.get("image"), where("image"), files),
+        images=tuple(
+            image
+            for key, one in (images or {}).items()
+            if isinstance(one, dict)
+            and (image := _image(said, one.get("dockerfile") or one.get("image"), where("images"), files))
+        ),
+        # An object is a size of one's own, which no rule here judges.
+        instance_type=None
+        if isinstance(type_, dict)
+        else Fact(type_ if isinstance(type_, str) else None, where("instance_type")),
+        max_instances=Fact(count if isinstance(count, int) else None, where("max_instances")),
+        scheduler_fields=Fact(tuple(key for key in _SCHEDULER_ONLY if key in each), said.where("containers", index)),
+    )
+
+
+def _image(said: Environment, value: Any, where: str, files: Files) -> Image | None:
+    if not isinstance(value, str) or not value or "\0" in value:
+        return None
+    path = said.folder / value
+    path = path / "Dockerfile" if path.is_dir() else path
+    if path.is_file():
+        text = files.text(path)
+        return Image(where, dockerfile=read_dockerfile(files, path, text)) if text is not None else None
+    if value.startswith((".", "/")) or value.endswith("Dockerfile"):
+        files.problem(where, f"there is no Dockerfile {value}")
+        return None
+    return Image(where, reference=Fact(value, where))
+
+
+def read_dockerfile(files: Files, path: Path, text: str) -> Any:
+    """Give what a Dockerfile says; what is wrong with it as a file is remembered."""
+    name = files.name(path)
+    try:
+        found = dockerfile.facts(name, text)
+    except (ValueError, RecursionError):
+        files.problem(f"{name}:1", "the Dockerfile cannot be read")
+        return None
+    if found is None:
+        files.problem(f"{name}:1", "the Dockerfile has no FROM")
+    return found
+
+
+def preview(said: Environment) -> Preview:
+    """Give what the routes say about preview hosts."""
+    routes = said.get("routes", list) or [route for route in (said.get("route", str), said.get("route", dict)) if route]
+    key = "routes" if said.get("routes", list) else "route"
+    patterns, host, zone = [], None, None
+    for index, each in enumerate(routes):
+        pattern = each.get("pattern") if isinstance(each, dict) else each
+        if not isinstance(pattern, str) or (isinstance(each, dict) and each.get("custom_domain")):
+            continue
+        patterns.append(pattern)
+        if host is None and pattern.startswith("*.") and pattern.endswith("/*"):
+            where = said.where(key, index)
+            host = Fact(pattern[2:-2], where)
+            zone = _text(each.get("zone_name"), where) if isinstance(each, dict) else None
+    return Preview(
+        where=said.place,
+        hostname=host,
+        zone=zone,
+        routes=Fact(tuple(patterns), said.where(key)),
+        certificates_managed=Fact(value=False, where=said.place),
+    )

@@ -1,0 +1,79 @@
+"""Versions of the Sandbox SDK as policy sees them: exact ones and pre-releases, tags, and what is too old for what.
+
+Source: changelog of `@cloudflare/sandbox` 0.12.10 and the move guide to 1.0. 2026-11-16.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from . import sdk
+from .references import parse
+
+PACKAGE: Final = "@cloudflare/sandbox"
+
+
+class Version(NamedTuple):
+    """An exact version; a pre-release carries its mark."""
+
+    major: int
+    minor: int
+    patch: int
+    mark: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}" + (f"-{self.mark}" if self.mark else "")
+
+    @property
+    def release(self) -> sdk.Release:
+        """The numbers alone, for comparisons."""
+        return self[:3]
+
+
+class Tag(NamedTuple):
+    """A tag of the official image: the version and the variant."""
+
+    version: Version
+    variant: str
+
+    def __str__(self) -> str:
+        return sdk.tag(str(self.version), self.variant)
+
+
+_EXACT: Final = re.compile(r"(\d{1,10})\.(\d{1,10})\.(\d{1,10})(?:-([0-9A-Za-z.-]+))?")
+
+LAST_0X: Final = Version(*(sdk.release(sdk.LAST_OF_0) or (0, 0, 0)))
+OLDEST: Final = (0, 6, 5)
+"""Before it images cannot be extended safely and commands of one session run into each other."""
+RPC_SINCE: Final = (0, 9, 3)
+TUNNELS_SINCE: Final = (0, 10, 2)
+CREDENTIAL_PROXY_SAFE: Final = (0, 12, 6)
+"""Before it a proxied copy could read outside its scope."""
+
+
+def exact(text: str) -> Version | None:
+    """Read an exact version, as in a lock file; ranges give None."""
+    match = _EXACT.fullmatch(text.strip().removeprefix("v"))
+    return Version(int(match[1]), int(match[2]), int(match[3]), match[4] or "") if match else None
+
+
+def is_official(reference: str) -> bool:
+    """Say whether this names the official image, in full or by Docker's short form."""
+    found = parse(reference)
+    return bool(found and found.path == sdk.REPOSITORY and found.host in ("", "docker.io", "index.docker.io"))
+
+
+def official_tag(reference: str) -> Tag | None:
+    """Read the tag of a reference to the official image; None for other images and for floating tags."""
+    found = parse(reference)
+    version = exact(found.tag) if found and is_official(reference) else None
+    if version is None:
+        return None
+    # A word behind the version is a variant, unless it marks a pre-release.
+    return Tag(version, "default") if "." in version.mark else Tag(version._replace(mark=""), version.mark or "default")
+
+
+def variant_exists(tag: Tag) -> bool:
+    """Say whether this variant was published for this version."""
+    if tag.version.major >= 1:
+        return tag.variant == "default"
+    return not sdk.variant_problem(str(tag.version), tag.variant)

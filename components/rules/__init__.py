@@ -1,0 +1,45 @@
+"""Policy rules: pure functions from facts about a stack to findings.
+
+`check` judges a stack with every rule. The same rules serve while settings are read, at preview, in pytest, on wrangler
+projects and in pipelines; docs/rules.md is made from them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from typing import cast
+
+from . import auth, classes, code, container, flags, image, preview, storage, supply_chain, support, versions
+from .facts import Stack
+from .finding import ADVISORY, CATALOGUE, MANDATORY, OFF, SEVERITIES, Finding, Rule, Severity
+
+__all__ = ["ADVISORY", "MANDATORY", "Finding", "Rule", "Stack", "UnknownRuleError", "check", "rules"]
+
+_MODULES = (flags, classes, versions, support, image, container, preview, auth, storage, supply_chain, code)
+
+
+class UnknownRuleError(ValueError):
+    """An override names a rule or a severity that does not exist."""
+
+
+def rules() -> tuple[Rule, ...]:
+    """Give every rule, in the order of the documentation."""
+    names = [module.__name__ for module in _MODULES]
+    return tuple(sorted(CATALOGUE.values(), key=lambda each: (names.index(each.check.__module__), each.id)))
+
+
+def check(stack: Stack, *, today: date, overrides: Mapping[str, str] | None = None) -> list[Finding]:
+    """Judge a stack on a day; `overrides` gives rules another severity, or `off`."""
+    chosen = dict(overrides or {})
+    for name, severity in chosen.items():
+        if name not in CATALOGUE:
+            raise UnknownRuleError(f"there is no rule {name}; docs/rules.md lists them")
+        if severity not in {*SEVERITIES, OFF}:
+            raise UnknownRuleError(f"{name}={severity}: a severity is mandatory, advisory or off")
+    dated = replace(stack, today=today)
+    return [finding for each in rules() for finding in _judge(each, dated, chosen.get(each.id, each.severity))]
+
+
+def _judge(rule: Rule, stack: Stack, severity: str) -> Iterator[Finding]:
+    if severity != OFF:
+        yield from rule.findings(stack, cast(Severity, severity))

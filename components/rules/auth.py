@@ -1,0 +1,206 @@
+"""Rules about who may do what: callers of the Worker, secrets, and the token of the deployment."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
+
+from .facts import LASTING, Access, Binding, Fact, Source, Stack, Token, Worker
+from .features import uses, variables
+from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .secrets import looks_secret, shown
+
+_SECURITY = "/sandbox/sdk/concepts/security/"
+_BRIDGE_KEY: Final = "SANDBOX_API_KEY"
+_HEX: Final = re.compile(r"[0-9a-f]{64}")
+_BROAD: Final = frozenset(
+    {"Account API Tokens Write", "API Tokens Write", "Billing Write", "Account Settings Write", "Memberships Write"}
+)
+
+
+@rule(
+    "auth/configured",
+    "Every request is authenticated",
+    severity=MANDATORY,
+    why="The SDK has no authentication: whoever reaches the Worker runs commands in your account.",
+    remedy="Configure API keys or Access; the Worker then refuses everyone else.",
+    link=_SECURITY,
+    since="2025-06-24",
+    good=[Stack(access=Access.of(mode="api-keys"))],
+    bad=[Stack(access=Access(mode=Fact(None, "access")))],
+)
+def configured(stack: Stack) -> Iterator[Hit]:
+    mode = stack.access.mode
+    if mode and not mode.value:
+        yield hit(mode.where, "requests are not authenticated")
+
+
+def _bridge(secrets: frozenset[str], *, names: tuple[str, ...] = (), used: bool = True) -> Stack:
+    return Stack(
+        source=Source(uses=(Fact("bridge", "src/index.ts:1"),) if used else ()),
+        worker=Worker.of(
+            required_secrets=secrets,
+            bindings=tuple(Binding.of(name=name, kind="durable_object_namespace") for name in ("Sandbox", "WarmPool"))
+            + tuple(Binding.of(name=name, kind="secret_text") for name in names),
+        ),
+    )
+
+
+@rule(
+    "auth/bridge-key",
+    "The bridge has its key",
+    severity=MANDATORY,
+    why="Without SANDBOX_API_KEY the bridge only warns and lets everyone run commands.",
+    remedy='Set it with `wrangler secret put SANDBOX_API_KEY`, and name it in "secrets": {{"required": […]}} so that a '
+    "deployment without it fails.",
+    link="/sandbox/sdk/bridge/",
+    since="SDK 0.8.11",
+    good=[
+        _bridge(frozenset({_BRIDGE_KEY})),
+        _bridge(frozenset(), names=(_BRIDGE_KEY,)),
+        _bridge(frozenset(), used=False),
+    ],
+    bad=[_bridge(frozenset())],
+)
+def bridge_key(stack: Stack) -> Iterator[Hit]:
+    secrets, bindings = stack.worker.required_secrets, stack.worker.bindings
+    if secrets is None or bindings is None:
+        return
+    names = secrets.value | {each.name.value for each in bindings}
+    for use in uses(stack, "bridge"):
+        if _BRIDGE_KEY not in names:
+            yield hit(use.where, "the bridge is open: no SANDBOX_API_KEY is configured")
+
+
+def _variable(name: str, value: str) -> Stack:
+    return Stack(worker=Worker(bindings=(Binding.of(f"vars.{name}", name=name, kind="plain_text", text=value),)))
+
+
+@rule(
+    "auth/plain-text-secret",
+    "No secret is a plain-text variable",
+    severity=MANDATORY,
+    why="Plain-text variables are readable in the dashboard, in the configuration and in state.",
+    remedy="Remove {name} from the variables and make it a secret (`wrangler secret put {name}`).",
+    link="/workers/configuration/secrets/",
+    since="2025-06-24",
+    good=[_variable("LOG_LEVEL", "debug"), _variable("TOKEN_TTL", "60")],
+    bad=[
+        _variable("API_TOKEN", "abc"),
+        _variable("SETTINGS", "ghp_" + "a" * 36),
+        _variable("ANTHROPIC_API_KEY", "x"),
+    ],
+)
+def plain_text_secret(stack: Stack) -> Iterator[Hit]:
+    for name, said in variables(stack):
+        if looks_secret(name, said.value):
+            yield hit(said.where, f"{name} holds what looks like a secret ({shown(said.value)})", name=name)
+
+
+@rule(
+    "auth/key-digest",
+    "API keys are stored as SHA-256",
+    severity=MANDATORY,
+    why="A key in clear in the settings is a secret in the repository; anything else can match no key.",
+    remedy="Store the SHA-256 of the key as 64 lower-case hexadecimal digits; `python -m components key` makes one.",
+    link=_SECURITY,
+    since="2025-06-24",
+    good=[Stack(access=Access(key_digests=(Fact("0" * 64, "access.api_keys.a"),)))],
+    bad=[
+        Stack(access=Access(key_digests=(Fact("plain", "access.api_keys.a"),))),
+        Stack(access=Access(key_digests=(Fact("0" * 65, "access.api_keys.a"),))),
+    ],
+)
+def key_digest(stack: Stack) -> Iterator[Hit]:
+    for said in stack.access.key_digests or ():
+        if not _HEX.fullmatch(said.value):
+            yield hit(said.where, "this is not the SHA-256 of a key")
+
+
+def _guard(*, guarded: bool, environment: str = LASTING) -> Stack:
+    return Stack(environment=Fact(environment, "environment"), access=Access.of(preview_guarded=guarded))
+
+
+@rule(
+    "auth/preview-access",
+    "Previews of a lasting stack are behind Access",
+    severity=ADVISORY,
+    why="The token in the host name is the only protection of a preview, and it leaks through referrers and logs.",
+    remedy="Put an Access application in front of the preview hosts, or declare previews public on purpose.",
+    link=_SECURITY,
+    since="SDK 0.4.0",
+    good=[_guard(guarded=True), _guard(guarded=False, environment="throw-away")],
+    bad=[_guard(guarded=False)],
+)
+def preview_access(stack: Stack) -> Iterator[Hit]:
+    guarded = stack.access.preview_guarded
+    lasting = stack.environment and stack.environment.value == LASTING
+    if lasting and guarded and not guarded.value:
+        yield hit(guarded.where, "previews are open to everyone who has the address")
+
+
+def _token(has: set[str], needs: set[str]) -> Stack:
+    return Stack(token=Token.of(permissions=frozenset(has), needed=frozenset(needs)))
+
+
+@rule(
+    "auth/token-lacks",
+    "The deployment's token may do what the stack needs",
+    severity=MANDATORY,
+    why="A missing permission is noticed half-way: the Worker is live and its container is not.",
+    remedy="Add to the token: {missing}.",
+    link="/fundamentals/api/reference/permissions/",
+    since="2025-06-24",
+    good=[_token({"Workers Scripts Write", "DNS Write"}, {"Workers Scripts Write"})],
+    bad=[_token({"Workers Scripts Write"}, {"Workers Scripts Write", "Workers Containers Write"})],
+)
+def token_lacks(stack: Stack) -> Iterator[Hit]:
+    has, needs = stack.token.permissions, stack.token.needed
+    if has and needs and needs.value - has.value:
+        missing = ", ".join(sorted(needs.value - has.value))
+        yield hit(has.where, f"the token lacks {missing}", missing=missing)
+
+
+@rule(
+    "auth/token-scope",
+    "The deployment's token may not do what would make it worth stealing",
+    severity=MANDATORY,
+    why="A token that can make tokens or change the account turns one leaked pipeline into the whole account.",
+    remedy="Remove from the token: {surplus}.",
+    link="/fundamentals/api/get-started/create-token/",
+    since="2025-06-24",
+    good=[_token({"Workers Scripts Write"}, set()), _token({"Billing Write"}, {"Billing Write"})],
+    bad=[_token({"Account API Tokens Write"}, set())],
+)
+def token_scope(stack: Stack) -> Iterator[Hit]:
+    has, needs = stack.token.permissions, stack.token.needed
+    if has and needs and (has.value & _BROAD) - needs.value:
+        surplus = ", ".join(sorted((has.value & _BROAD) - needs.value))
+        yield hit(has.where, f"the token has {surplus}", surplus=surplus)
+
+
+_TODAY: Final = date(2026, 11, 16)
+
+
+@rule(
+    "auth/token-expires",
+    "The deployment's token expires",
+    severity=ADVISORY,
+    why="A token without an end, or one that has ended, is found out at the worst time.",
+    remedy="Give the token an end within a year, and renew it before.",
+    link="/fundamentals/api/how-to/restrict-tokens/",
+    since="2025-06-24",
+    good=[Stack(today=_TODAY, token=Token.of(expires=date(2026, 11, 16)))],
+    bad=[
+        Stack(today=_TODAY, token=Token(expires=Fact(None, "token"))),
+        Stack(today=_TODAY, token=Token.of(expires=date(2026, 11, 15))),
+    ],
+)
+def token_expires(stack: Stack) -> Iterator[Hit]:
+    end = stack.token.expires
+    if end is None:
+        return
+    if end.value is None:
+        yield hit(end.where, "the token never expires")
+    elif stack.today and end.value < stack.today:
+        yield hit(end.where, f"the token expired on {end.value}")

@@ -1,0 +1,357 @@
+"""Rules about the Worker's source: calls that never existed, options that are ignored, and known traps.
+
+They read what a light scan found; none of them proves a program right.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ..platform.sdk import SERVER_PORT
+from ..platform.sdk_support import TUNNELS_SINCE
+from .facts import Binding, Call, Fact, Package, Source, Stack, Worker
+from .features import calls, sdk, uses
+from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+
+_API = "/sandbox/sdk/api/"
+_LINE: Final = "src/index.ts:7"
+_NEVER: Final[Mapping[str, str]] = {
+    "readdir": "listFiles(path)",
+    "rm": "deleteFile(path), or exec with rm -rf for a directory",
+    "rmdir": "exec with rm -rf",
+    "spawn": "startProcess(command)",
+    "isProcessRunning": "getProcess(id)",
+    "stat": "exists(path) or listFiles(path)",
+}
+_IGNORED: Final[Mapping[tuple[str, str], str]] = {
+    ("exec", "session"): "run it on the session: (await sandbox.getSession(id)).exec(command)",
+    ("exec", "sessionId"): "run it on the session: (await sandbox.getSession(id)).exec(command)",
+    ("exec", "onStdout"): "pass stream: true and onOutput: (stream, data) => …",
+    ("exec", "onStderr"): "pass stream: true and onOutput: (stream, data) => …",
+    ("gitCheckout", "ref"): "pass branch, or check the commit out with exec",
+    ("runCode", "timeout"): "set INTERPRETER_EXECUTION_TIMEOUT_MS in the image",
+}
+_KEEPING: Final = ("createBackup", "mountBucket", "keepAlive", "sleepAfter", "restoreBackup")
+
+
+def _source(*made: Call, words: tuple[str, ...] = ()) -> Stack:
+    return Stack(source=Source(calls=made, uses=tuple(Fact(word, "src/index.ts:3") for word in words)))
+
+
+def _call(name: str, *arguments: str, options: tuple[str, ...] = (), **more: bool) -> Call:
+    return Call(name, _LINE, arguments, frozenset(options), **more)
+
+
+@rule(
+    "code/no-such-call",
+    "Calls of the SDK exist",
+    severity=MANDATORY,
+    why="The method never existed, though early guides show it; inside a catch the mistake goes unnoticed.",
+    remedy="Use {instead}.",
+    link=_API,
+    since="SDK 0.3.0",
+    good=[_source(_call("listFiles"))],
+    bad=[_source(_call("readdir", "'/workspace'")), _source(_call("spawn", "'ls'")), _source(_call("rm", "'a'"))],
+)
+def no_such_call(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, *_NEVER):
+        yield hit(call.where, f"a sandbox has no method {call.name}", instead=_NEVER[call.name])
+
+
+@rule(
+    "code/ignored-option",
+    "Options of calls have an effect",
+    severity=MANDATORY,
+    why="The SDK ignores it without a word: the command runs in the shared session, or on the wrong commit.",
+    remedy="Instead, {instead}.",
+    link=_API,
+    since="SDK 0.3.0",
+    good=[_source(_call("exec", "'ls'", "{ cwd: '/' }", options=("cwd",)))],
+    bad=[
+        _source(_call("exec", "'ls'", "{ session: id }", options=("session",))),
+        _source(_call("gitCheckout", "url", "{ ref }", options=("ref",))),
+    ],
+    also=["code/files-vanish"],
+)
+def ignored_option(stack: Stack) -> Iterator[Hit]:
+    for (name, option), instead in _IGNORED.items():
+        for call in calls(stack, name):
+            if option in call.options:
+                yield hit(call.where, f"{name} ignores the option {option}", instead=instead)
+
+
+@rule(
+    "code/checkout-target",
+    "gitCheckout gets its target as an option",
+    severity=MANDATORY,
+    why="A path as second argument is ignored; the clone lands in /workspace/<repository>.",
+    remedy="Pass {{ targetDir: {target} }}.",
+    link=_API,
+    since="SDK 0.4.0",
+    good=[
+        _source(_call("gitCheckout", "url", "{ targetDir: '/app' }")),
+        _source(_call("gitCheckout", "url")),
+        _source(_call("gitCheckout", "url", "options")),
+        _source(_call("writeFile", "path", "'/app'")),
+    ],
+    bad=[_source(_call("gitCheckout", "url", "'/app'")), _source(_call("gitCheckout", "url", '"/app"'))],
+    also=["code/files-vanish"],
+)
+def checkout_target(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, "gitCheckout"):
+        if len(call.arguments) > 1 and call.arguments[1].startswith(("'", '"', "`")):
+            yield hit(call.where, "gitCheckout ignores its second argument here", target=call.arguments[1])
+
+
+@rule(
+    "code/expose-port-hostname",
+    "exposePort gets a hostname",
+    severity=MANDATORY,
+    why="The options are required: without a hostname the call throws.",
+    remedy="Pass the host under which previews answer: exposePort({port}, {{ hostname }}).",
+    link=_API,
+    since="SDK 0.4.0",
+    good=[
+        _source(_call("exposePort", "8080", "{ hostname }", options=("hostname",))),
+        _source(_call("exposePort", "8080", "options")),
+        _source(_call("exposePort", "...parts")),
+        _source(_call("exposePort", "8080", "{ ...options }")),
+    ],
+    bad=[
+        _source(_call("exposePort", "8080")),
+        _source(_call("exposePort", "8080", "{ name: 'a' }", options=("name",))),
+    ],
+)
+def expose_port_hostname(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, "exposePort"):
+        literal = len(call.arguments) > 1 and call.arguments[1].startswith("{")
+        alone = len(call.arguments) == 1 and not call.arguments[0].startswith("...")
+        if alone or (literal and "hostname" not in call.options and "..." not in call.arguments[1]):
+            yield hit(call.where, "exposePort is called without a hostname", port=call.arguments[0])
+
+
+@rule(
+    "code/expose-port-reserved",
+    "Port 3000 is not exposed",
+    severity=MANDATORY,
+    why="Port 3000 is the sandbox server itself; exposing it is refused, and would hand out control of the sandbox.",
+    remedy="Let the program listen on another port, for example 8080.",
+    link=_API,
+    since="SDK 0.4.0",
+    good=[
+        _source(_call("exposePort", "8080", "{ hostname }", options=("hostname",))),
+        _source(_call("exposePort", "...parts")),
+    ],
+    bad=[_source(_call("exposePort", "3000", "{ hostname }", options=("hostname",)))],
+)
+def expose_port_reserved(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, "exposePort"):
+        if call.arguments[:1] == (str(SERVER_PORT),):
+            yield hit(call.where, "port 3000 is the sandbox server's own")
+
+
+@rule(
+    "code/exec-injection",
+    "Values are not spliced into commands",
+    severity=ADVISORY,
+    why="The string goes to bash as it is: a value from outside can run any command. Running it through the code "
+    "interpreter is no defence.",
+    remedy="Pass values by `env` and quote them in the command, or write them to a file; allow only known values.",
+    link="/sandbox/sdk/concepts/security/",
+    since="2025-06-24",
+    good=[_source(_call("exec", "'ls'")), _source(_call("writeFile", "`${path}`", interpolated=True))],
+    bad=[_source(_call(name, "`cat ${file}`", interpolated=True)) for name in ("exec", "execStream", "startProcess")],
+)
+def exec_injection(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, "exec", "execStream", "startProcess"):
+        if call.interpolated:
+            yield hit(call.where, f"{call.name} runs a string put together from values")
+
+
+@rule(
+    "code/exit-code",
+    "Exit codes are looked at",
+    severity=ADVISORY,
+    why="A command that fails does not throw: its exit code is in the result, which is thrown away here.",
+    remedy="Keep the result and stop when `success` is false.",
+    link=_API,
+    since="2025-06-24",
+    good=[_source(_call("exec", "'ls'")), _source(_call("writeFile", "'a'", dropped=True))],
+    bad=[_source(_call("exec", "'npm install'", dropped=True))],
+)
+def exit_code(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, "exec"):
+        if call.dropped:
+            yield hit(call.where, "the result of exec is thrown away")
+
+
+@rule(
+    "code/shared-sandbox",
+    "Callers do not share one sandbox",
+    severity=ADVISORY,
+    why="A fixed id gives every caller the same files, processes and default session, whose directory and variables "
+    "change under them.",
+    remedy="Derive the id from the user or the task, and set enableDefaultSession: false.",
+    link="/sandbox/sdk/concepts/sandboxes/",
+    since="SDK 0.3.0",
+    good=[
+        _source(_call("getSandbox", "env.Sandbox", "userId")),
+        _source(_call("getSandbox", "env.Sandbox", "`user-${id}`")),
+        _source(_call("getSandbox", "env.Sandbox")),
+    ],
+    bad=[
+        _source(_call("getSandbox", "env.Sandbox", "'default'")),
+        _source(_call("getSandbox", "env.Sandbox", '"main"')),
+        _source(_call("getSandbox", "env.Sandbox", "`main`")),
+    ],
+)
+def shared_sandbox(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, "getSandbox"):
+        id_ = call.arguments[1] if len(call.arguments) > 1 else ""
+        if id_.startswith(("'", '"', "`")) and "${" not in id_:
+            yield hit(call.where, f"every caller gets the sandbox {id_}")
+
+
+_EPHEMERAL: Final = _call("getSandbox", "env.Sandbox", "crypto.randomUUID()")
+
+
+@rule(
+    "code/not-destroyed",
+    "Sandboxes with random ids are destroyed",
+    severity=ADVISORY,
+    why="Nobody can find them again: the container runs until it sleeps, and storage, tunnels and backups stay.",
+    remedy="Call destroy() in a finally block.",
+    link=_API,
+    since="2025-06-24",
+    good=[
+        _source(_EPHEMERAL, _call("destroy")),
+        _source(_call("getSandbox", "env.Sandbox", "userId")),
+        _source(_call("writeFile", "'a'", "crypto.randomUUID()")),
+    ],
+    bad=[_source(_EPHEMERAL), _source(_call("getSandbox", "env.Sandbox", "`job-${nanoid()}`"))],
+)
+def not_destroyed(stack: Stack) -> Iterator[Hit]:
+    destroyed = any(calls(stack, "destroy"))
+    for call in calls(stack, "getSandbox"):
+        random = any(word in argument for argument in call.arguments for word in ("randomUUID", "nanoid", "random()"))
+        if random and not destroyed:
+            yield hit(call.where, "a sandbox with a random id is never destroyed")
+
+
+@rule(
+    "code/files-vanish",
+    "Files that matter outlive the container",
+    severity=ADVISORY,
+    why="After ten idle minutes, with every rollout and at every eviction the container and its files are gone.",
+    remedy="Back them up (createBackup), mount a bucket, or make them again on a cold start; sleepAfter only delays.",
+    link="/sandbox/sdk/concepts/sandboxes/",
+    since="2025-06-24",
+    good=[
+        _source(_call("gitCheckout", "url"), words=("sleepAfter",)),
+        _source(_call("writeFile", "a", "b"), words=("createBackup",)),
+        _source(_call("writeFile", "a", "b"), _call("destroy")),
+        _source(_call("exec", "'ls'")),
+    ],
+    bad=[_source(_call("gitCheckout", "url")), _source(_call("writeFile", "a", "b"), _call("writeFile", "c", "d"))],
+)
+def files_vanish(stack: Stack) -> Iterator[Hit]:
+    kept = any(uses(stack, *_KEEPING)) or any(calls(stack, "destroy", "exists", "listFiles"))
+    written = next(calls(stack, "gitCheckout", "writeFile"), None)
+    if written and stack.source.uses is not None and not kept:
+        yield hit(written.where, f"what {written.name} makes is gone after ten idle minutes")
+
+
+@rule(
+    "code/control-port",
+    "User requests do not reach the control server",
+    severity=MANDATORY,
+    why="`fetch` on a sandbox goes to its control server on port 3000, which obeys without asking.",
+    remedy="Use proxyToSandbox, wsConnect, or containerFetch(request, port) with the program's port.",
+    link="/sandbox/sdk/concepts/security/",
+    since="SDK 0.4.0",
+    good=[_source(_call("fetch", "'/health'")), _source(_call("containerFetch", "request", "8080"))],
+    bad=[_source(_call("fetch", "request"))],
+)
+def control_port(stack: Stack) -> Iterator[Hit]:
+    for call in calls(stack, "fetch"):
+        if call.arguments[:1] in {("request",), ("req",), ("c.req.raw",)}:
+            yield hit(call.where, "a user's request is forwarded to the sandbox's control server")
+
+
+def _proxied(position: str) -> Stack:
+    return Stack(source=Source.of(proxy_position=position))
+
+
+@rule(
+    "code/proxy-first",
+    "proxyToSandbox runs before other handlers",
+    severity=MANDATORY,
+    why="A handler before it answers preview hosts itself: previews show your app, or its login page.",
+    remedy="Call proxyToSandbox(request, env) first in fetch, and return its response if there is one.",
+    link="/sandbox/sdk/concepts/preview-urls/",
+    since="SDK 0.4.0",
+    good=[_proxied("first")],
+    bad=[_proxied("late")],
+)
+def proxy_first(stack: Stack) -> Iterator[Hit]:
+    said = stack.source.proxy_position
+    if said and said.value == "late":
+        yield hit(said.where, "another handler runs before proxyToSandbox")
+
+
+def _tunnelling(transport: str | None, version: str = "0.12.10") -> Stack:
+    told = (Binding.of(name="SANDBOX_TRANSPORT", kind="plain_text", text=transport),) if transport else ()
+    return Stack(
+        package=Package.of(locked=version),
+        worker=Worker(bindings=told),
+        source=Source(uses=(Fact("tunnels", "src/index.ts:3"), Fact("tunnels", "src/index.ts:8"))),
+    )
+
+
+@rule(
+    "code/tunnels",
+    "Tunnels have the transport and the version they need",
+    severity=MANDATORY,
+    why="Tunnels exist from 0.10.2 on, and only over the rpc transport.",
+    remedy='Set the variable SANDBOX_TRANSPORT to "rpc" and use SDK 0.12.10.',
+    link="/sandbox/sdk/guides/expose-services/",
+    since="SDK 0.10.2",
+    good=[_tunnelling("rpc"), _tunnelling("rpc", "0.10.2"), Stack(worker=Worker(bindings=()), source=Source(uses=()))],
+    bad=[_tunnelling(None), _tunnelling("http"), _tunnelling("rpc", "0.10.1")],
+    also=["versions/behind"],
+)
+def tunnels(stack: Stack) -> Iterator[Hit]:
+    version = sdk(stack)
+    used = next(uses(stack, "tunnels"), None)
+    if used is None or stack.worker.bindings is None:
+        return
+    said = [each for each in stack.worker.bindings if each.name.value == "SANDBOX_TRANSPORT"]
+    over_rpc = any(each.text is None or each.text.value == "rpc" for each in said)
+    old = version and version.value.release < TUNNELS_SINCE
+    if old or not (over_rpc or any(uses(stack, "transport"))):
+        yield hit(used.where, "tunnels are used without the rpc transport" if not old else "this SDK has no tunnels")
+
+
+@rule(
+    "code/retired-api",
+    "Code for 0.x does not run on 1.x",
+    severity=MANDATORY,
+    why="1.0 has neither getSandbox nor proxyToSandbox nor the bridge: it is another product under the same name.",
+    remedy="Stay on 0.12.10 for now, or move the code to the classes of 1.x.",
+    link="/sandbox/sdk/migrate/api-map/",
+    since="2026-09-30",
+    good=[
+        Stack(package=Package.of(locked="0.12.10"), source=_source(_call("getSandbox", "env.Sandbox", "id")).source),
+        Stack(package=Package.of(locked="1.0.0"), source=Source(calls=(), uses=())),
+    ],
+    bad=[
+        Stack(package=Package.of(locked="1.0.0"), source=_source(_call("getSandbox", "env.Sandbox", "id")).source),
+        Stack(package=Package.of(locked="1.0.0"), source=_source(words=("proxyToSandbox",)).source),
+    ],
+)
+def retired_api(stack: Stack) -> Iterator[Hit]:
+    version = sdk(stack)
+    old = next(calls(stack, "getSandbox"), None)
+    word = next(uses(stack, "proxyToSandbox", "bridge"), None)
+    where = old.where if old else word.where if word else None
+    if where and version and version.value.major >= 1:
+        yield hit(where, f"SDK {version.value} does not have what this code calls")

@@ -1,0 +1,286 @@
+"""What can be known about a stack. Everything may be unknown, and rules say nothing about what they do not know.
+
+A value is a `Fact`: the value and where it was said (a path in the settings, `file:line`, or a resource's name). A
+field that is None is unknown; `Fact(None, …)` says that something is known to be absent. Readers of settings, wrangler
+projects and Pulumi resources make these; rules read them.
+"""
+
+from dataclasses import dataclass, field, fields
+from datetime import date
+from typing import Any, Generic, Self, TypeVar
+
+T_co = TypeVar("T_co", covariant=True)
+
+LASTING, THROW_AWAY = "lasting", "throw-away"
+SQLITE, KEY_VALUE = "sqlite", "kv"
+
+
+@dataclass(frozen=True)
+class Fact(Generic[T_co]):
+    """A value and the place where it was said."""
+
+    value: T_co
+    where: str
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """Shared by all groups of facts."""
+
+    @classmethod
+    def of(cls, where: str | None = None, /, **values: Any) -> Self:
+        """Wrap plain values whose place is the group's name and the field's; facts, groups and None stay."""
+        place = cls.__name__.lower() if where is None else where
+        known = {each.name for each in fields(cls)}
+        kept = {"where": place} if "where" in known else {}
+        return cls(**kept, **{name: _fact(value, f"{place}.{name}") for name, value in values.items()})
+
+
+def _fact(value: Any, where: str) -> Any:
+    if value is None or isinstance(value, Fact | _Facts):
+        return value
+    return value if isinstance(value, tuple) and any(map(_holds_facts, value)) else Fact(value, where)
+
+
+def _holds_facts(value: Any) -> bool:
+    return isinstance(value, Fact | _Facts) or (isinstance(value, tuple) and any(map(_holds_facts, value)))
+
+
+@dataclass(frozen=True)
+class Binding(_Facts):
+    """A binding of the Worker."""
+
+    name: Fact[str]
+    kind: Fact[str]
+    """As in the upload API: `durable_object_namespace`, `plain_text`, `secret_text`, `r2_bucket` …"""
+    where: str = "binding"
+    text: Fact[str] | None = None
+    """Value of a plain-text variable."""
+    class_name: Fact[str] | None = None
+    script_name: Fact[str | None] | None = None
+
+
+@dataclass(frozen=True)
+class Worker(_Facts):
+    """The Worker script and its configuration."""
+
+    where: str = "worker"
+    compatibility_date: Fact[str | None] | None = None
+    compatibility_flags: Fact[tuple[str, ...]] | None = None
+    bindings: tuple[Binding, ...] | None = None
+    exports: Fact[frozenset[str]] | None = None
+    """Names the entry module exports."""
+    class_steps: Fact[frozenset[str]] | None = None
+    """Which of `migrations` and `exports` the configuration uses."""
+    observability: Fact[bool] | None = None
+    workers_dev: Fact[bool] | None = None
+    required_secrets: Fact[frozenset[str]] | None = None
+    """Names of the secrets the Worker is known to be given."""
+
+
+@dataclass(frozen=True)
+class DurableClass(_Facts):
+    """A Durable Object class that the script's migrations or exports create."""
+
+    name: Fact[str]
+    storage: Fact[str] | None = None
+    where: str = "class"
+
+
+@dataclass(frozen=True)
+class Stage(_Facts):
+    """One `FROM` of a Dockerfile; names of earlier stages are resolved and do not appear."""
+
+    base: Fact[str] | None = None
+    platform: Fact[str] | None = None
+    where: str = "stage"
+
+
+@dataclass(frozen=True)
+class Dockerfile(_Facts):
+    """What a Dockerfile says about the image."""
+
+    where: str = "dockerfile"
+    stages: tuple[Stage, ...] | None = None
+    copies: tuple[Fact[str], ...] | None = None
+    """Images named by `COPY --from`."""
+    environment: tuple[tuple[str, Fact[str]], ...] | None = None
+    """`ENV` and `ARG` with a value, in order, over all stages."""
+    entrypoint: Fact[str | None] | None = None
+    """Text of the last ENTRYPOINT of the built stage; `Fact(None, …)` if there is none."""
+    copied_paths: Fact[tuple[str, ...]] | None = None
+    """Sources of `COPY --from=cloudflare/sandbox…`."""
+
+
+@dataclass(frozen=True)
+class Image(_Facts):
+    """A container image: a reference, or a Dockerfile that makes it."""
+
+    where: str = "image"
+    reference: Fact[str] | None = None
+    dockerfile: Dockerfile | None = None
+    platform: Fact[str] | None = None
+    size_mb: Fact[int] | None = None
+
+
+@dataclass(frozen=True)
+class Container(_Facts):
+    """A container application."""
+
+    where: str = "container"
+    class_name: Fact[str | None] | None = None
+    policy: Fact[str] | None = None
+    """`default` or `durable_object`."""
+    image: Image | None = None
+    images: tuple[Image, ...] = ()
+    """The named images of policy `durable_object`."""
+    instance_type: Fact[str | None] | None = None
+    max_instances: Fact[int | None] | None = None
+    scheduler_fields: Fact[tuple[str, ...]] | None = None
+    """Fields set that only policy `default` knows."""
+
+
+@dataclass(frozen=True)
+class Package(_Facts):
+    """The npm package `@cloudflare/sandbox`, as declared and as locked."""
+
+    where: str = "package"
+    declared: Fact[str | None] | None = None
+    locked: Fact[str | None] | None = None
+    """Version in the lock file; `Fact(None, …)` if the lock file lacks it or there is none."""
+
+
+@dataclass(frozen=True)
+class Call(_Facts):
+    """A call in the Worker's source that has to do with sandboxes."""
+
+    name: str
+    where: str
+    arguments: tuple[str, ...] = ()
+    """Source text of the arguments."""
+    options: frozenset[str] = frozenset()
+    """Keys of an object literal among the arguments."""
+    interpolated: bool = False
+    """Whether the first argument is text put together at run time."""
+    dropped: bool = False
+    """Whether the result is thrown away."""
+
+
+@dataclass(frozen=True)
+class Source(_Facts):
+    """What the Worker's modules do."""
+
+    where: str = "source"
+    calls: tuple[Call, ...] | None = None
+    uses: tuple[Fact[str], ...] | None = None
+    """Words of the SDK that occur: fields of a subclass, names imported, option names."""
+    proxy_position: Fact[str] | None = None
+    """Where `proxyToSandbox` stands in the fetch handler: `first` or `late`."""
+
+
+@dataclass(frozen=True)
+class Bucket(_Facts):
+    """An R2 bucket."""
+
+    where: str = "bucket"
+    role: Fact[str] | None = None
+    """`files`, `backups`, `artifacts`."""
+    public: Fact[bool] | None = None
+    """Whether it answers on r2.dev."""
+    expiring_prefixes: Fact[tuple[str, ...]] | None = None
+    """Prefixes with a lifecycle rule that deletes."""
+    jurisdiction: Fact[str | None] | None = None
+    protected: Fact[bool] | None = None
+
+
+@dataclass(frozen=True)
+class Preview(_Facts):
+    """The host under which previews answer."""
+
+    where: str = "preview"
+    hostname: Fact[str] | None = None
+    zone: Fact[str] | None = None
+    routes: Fact[tuple[str, ...]] | None = None
+    record_proxied: Fact[bool | None] | None = None
+    """Whether the wildcard record is proxied; `Fact(None, …)` if there is no record."""
+    certificate_hosts: Fact[tuple[str, ...]] | None = None
+    """Hosts of certificates beyond Universal SSL."""
+    certificates_managed: Fact[bool] | None = None
+    """Whether what is judged can order certificates; wrangler cannot."""
+    longest_id: Fact[int] | None = None
+    """Length of the longest sandbox id."""
+    ports: Fact[tuple[int, ...]] | None = None
+    app_hosts: Fact[tuple[str, ...]] | None = None
+    """Other hosts that the zone serves."""
+
+
+@dataclass(frozen=True)
+class Access(_Facts):
+    """Who may call the Worker."""
+
+    where: str = "access"
+    mode: Fact[str | None] | None = None
+    """How requests are authenticated; `Fact(None, …)` means not at all."""
+    key_digests: tuple[Fact[str], ...] | None = None
+    preview_guarded: Fact[bool] | None = None
+    """Whether previews are behind Access, or are declared public on purpose."""
+
+
+@dataclass(frozen=True)
+class Token(_Facts):
+    """The API token a deployment uses, or one it makes."""
+
+    where: str = "token"
+    permissions: Fact[frozenset[str]] | None = None
+    needed: Fact[frozenset[str]] | None = None
+    expires: Fact[date | None] | None = None
+
+
+@dataclass(frozen=True)
+class SupplyChain(_Facts):
+    """Where third-party code comes from."""
+
+    where: str = "supply"
+    lock: Fact[str | None] | None = None
+    """Name of the lock file; `Fact(None, …)` if there is none."""
+    dependencies: tuple[tuple[str, Fact[str]], ...] | None = None
+    """Direct dependencies and their ranges."""
+    install_scripts: Fact[bool] | None = None
+    """Whether packages may run scripts while they are installed."""
+
+
+@dataclass(frozen=True)
+class Live(_Facts):
+    """What runs in the account now."""
+
+    where: str = "live"
+    image_version: Fact[str] | None = None
+    """SDK version of the image that the application runs."""
+    classes: tuple[DurableClass, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Stack(_Facts):
+    """Everything that is known about one stack."""
+
+    where: str = "stack"
+    today: date | None = None
+    """Set by `check`; rules know dates, never the clock."""
+    environment: Fact[str] | None = None
+    budget: Fact[float] | None = None
+    """US dollars per month for container instances."""
+    docker: Fact[bool] | None = None
+    """Whether a container engine was found where the image is to be built."""
+    protected: tuple[tuple[str, Fact[bool]], ...] | None = None
+    """Resources that hold data and whether they are protected."""
+    worker: Worker = field(default_factory=Worker)
+    classes: tuple[DurableClass, ...] | None = None
+    containers: tuple[Container, ...] | None = None
+    package: Package = field(default_factory=Package)
+    source: Source = field(default_factory=Source)
+    buckets: tuple[Bucket, ...] | None = None
+    preview: Preview = field(default_factory=Preview)
+    access: Access = field(default_factory=Access)
+    token: Token = field(default_factory=Token)
+    supply: SupplyChain = field(default_factory=SupplyChain)
+    live: Live = field(default_factory=Live)

@@ -1,0 +1,84 @@
+"""What the Worker uses of the SDK, and which version of the SDK it is: questions that several rules ask."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..platform.references import Reference, parse
+from ..platform.sdk_support import Tag, Version, exact, official_tag
+from .facts import Call, Container, Fact, Image, Stack
+
+MOUNT: Final = "mountBucket"
+INTERCEPTION: Final = frozenset(
+    {MOUNT, "credentialProxy", "outbound", "outboundByHost", "outboundHandlers", "allowedHosts", "deniedHosts"}
+)
+"""Features that route a container's traffic through the Worker."""
+
+
+def interception_uses(stack: Stack) -> Iterator[Fact[str]]:
+    """Give the first use of every feature that goes through the Worker."""
+    seen: set[str] = set()
+    for use in stack.source.uses or ():
+        if use.value in INTERCEPTION and use.value not in seen:
+            seen.add(use.value)
+            yield use
+
+
+def uses(stack: Stack, *words: str) -> Iterator[Fact[str]]:
+    """Give every use of the words."""
+    return (use for use in stack.source.uses or () if use.value in words)
+
+
+def calls(stack: Stack, *names: str) -> Iterator[Call]:
+    """Give every call of the names."""
+    return (call for call in stack.source.calls or () if call.name in names)
+
+
+def sdk(stack: Stack) -> Fact[Version] | None:
+    """Give the version of the package: what is locked, or else what is declared exactly."""
+    for said in (stack.package.locked, stack.package.declared):
+        version = exact(said.value) if said and said.value else None
+        if said and version:
+            return Fact(version, said.where)
+    return None
+
+
+def containers(stack: Stack) -> tuple[Container, ...]:
+    """Give the containers that are known."""
+    return stack.containers or ()
+
+
+def images(stack: Stack) -> Iterator[tuple[Container, Image]]:
+    """Give every image that is known, with its container."""
+    for container in containers(stack):
+        yield from ((container, image) for image in (container.image, *container.images) if image)
+
+
+def references(image: Image) -> Iterator[tuple[Fact[str], Reference]]:
+    """Give the reference of an image, if it has one that can be read."""
+    parts = parse(image.reference.value) if image.reference else None
+    if image.reference and parts:
+        yield image.reference, parts
+
+
+def base_tags(image: Image) -> Iterator[Fact[Tag]]:
+    """Give the tags of the official image that an image is, or that its stages start from."""
+    stages = image.dockerfile.stages if image.dockerfile else None
+    for said in (image.reference, *(stage.base for stage in stages or ())):
+        tag = official_tag(said.value) if said else None
+        if said and tag:
+            yield Fact(tag, said.where)
+
+
+def copied_tags(image: Image) -> Iterator[Fact[Tag]]:
+    """Give the tags of the official image that a Dockerfile copies from."""
+    for said in (image.dockerfile.copies if image.dockerfile else None) or ():
+        tag = official_tag(said.value)
+        if tag:
+            yield Fact(tag, said.where)
+
+
+def variables(stack: Stack) -> Iterator[tuple[str, Fact[str]]]:
+    """Give the plain-text variables of the Worker whose value is known."""
+    for binding in stack.worker.bindings or ():
+        if binding.kind.value == "plain_text" and binding.text:
+            yield binding.name.value, binding.text

@@ -1,0 +1,132 @@
+"""What a rule is and what it finds. Rules register themselves; the catalogue is read in `components.rules`."""
+
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from .facts import Stack
+
+Severity = Literal["mandatory", "advisory"]
+MANDATORY: Final[Severity] = "mandatory"
+ADVISORY: Final[Severity] = "advisory"
+SEVERITIES: Final[tuple[Severity, ...]] = (MANDATORY, ADVISORY)
+OFF: Final = "off"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake: what is wrong and where, why it matters, how to mend it."""
+
+    rule: str
+    severity: Severity
+    where: str
+    what: str
+    why: str
+    remedy: str
+    link: str
+    since: str
+
+    def text(self) -> str:
+        """Say everything in one message."""
+        return (
+            f"{self.where}: {self.what} [{self.rule}]\n  why: {self.why}\n  remedy: {self.remedy}\n  see: {self.link}"
+        )
+
+
+@dataclass(frozen=True)
+class Hit:
+    """What a rule's function gives; `values` fill the rule's remedy."""
+
+    where: str
+    what: str
+    values: tuple[tuple[str, str], ...] = ()
+
+
+def hit(where: str, what: str, **values: object) -> Hit:
+    """Make a hit."""
+    return Hit(where, what, tuple((name, str(value)) for name, value in values.items()))
+
+
+Check = Callable[[Stack], Iterable[Hit]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule, its documentation and its examples."""
+
+    id: str
+    title: str
+    severity: Severity
+    why: str
+    remedy: str
+    link: str
+    since: str
+    """The day, or the version of the SDK, from which on it holds."""
+    check: Check
+    good: tuple[Stack, ...]
+    """Stacks on which this rule is silent; the boundaries of its condition are among them."""
+    bad: tuple[Stack, ...]
+    """Stacks on which it gives exactly one finding."""
+    also: frozenset[str]
+    """Rules that some of the bad examples break too."""
+
+    def findings(self, stack: Stack, severity: Severity) -> Iterator[Finding]:
+        """Judge a stack."""
+        for each in self.check(stack):
+            remedy = self.remedy.format_map(dict(each.values))
+            yield Finding(self.id, severity, each.where, each.what, self.why, remedy, self.link, self.since)
+
+    @property
+    def topic(self) -> str:
+        """The part of the id before the slash."""
+        return self.id.partition("/")[0]
+
+
+CATALOGUE: Final[dict[str, Rule]] = {}
+DOCS: Final = "https://developers.cloudflare.com"
+
+
+def rule(
+    id_: str,
+    title: str,
+    *,
+    severity: Severity,
+    why: str,
+    remedy: str,
+    link: str,
+    since: str,
+    good: Iterable[Stack],
+    bad: Iterable[Stack],
+    also: Iterable[str] = (),
+) -> Callable[[Check], Check]:
+    """Declare a rule: the function gives hits for what it knows to be wrong, and nothing for what it does not know."""
+
+    def declare(check: Check) -> Check:
+        if id_ in CATALOGUE:
+            raise ValueError(f"two rules have the id {id_}")
+        address = f"{DOCS}{link}" if link.startswith("/") else link
+        CATALOGUE[id_] = Rule(
+            id_,
+            title,
+            severity,
+            why,
+            remedy,
+            address,
+            since,
+            check,
+            tuple(good),
+            tuple(bad),
+            frozenset(also),
+        )
+        return check
+
+    return declare
+
+
+def placeholders(remedy: str) -> set[str]:
+    """Give the names a remedy leaves open."""
+    return {name for _, name, _, _ in string.Formatter().parse(remedy) if name}
+
+
+Overrides = Mapping[str, str]

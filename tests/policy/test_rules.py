@@ -1,0 +1,117 @@
+"""Every rule: documented, silent on its good examples, loud on its bad ones, and mute about what it does not know."""
+
+import re
+from datetime import date
+
+import pytest
+
+from components.rules import UnknownRuleError, check, rules
+from components.rules.facts import Fact, Stack, Worker
+from components.rules.finding import CATALOGUE, SEVERITIES, Rule, placeholders
+from tests.policy.examples import TODAY, forgetting, judged
+
+ALL = pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+
+
+def test_there_are_enough_rules():
+    assert len(rules()) >= 40
+    assert len(rules()) == len(CATALOGUE)
+
+
+@ALL
+def test_a_rule_is_documented(rule: Rule):
+    assert re.fullmatch(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*", rule.id)
+    assert rule.severity in SEVERITIES
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}|SDK \d+\.\d+\.\d+", rule.since)
+    assert rule.link.startswith("https://")
+    for text in (rule.why, rule.remedy):
+        assert text == text.strip()
+        assert 10 < len(text) < 240
+    assert rule.good
+    assert rule.bad
+
+
+@ALL
+def test_a_rule_is_silent_on_good_examples(rule: Rule):
+    for stack in rule.good:
+        assert [each for each in judged(stack) if each.rule == rule.id] == []
+
+
+@ALL
+def test_a_rule_finds_exactly_its_own_in_bad_examples(rule: Rule):
+    for stack in rule.bad:
+        found = judged(stack)
+        assert [each.rule for each in found if each.rule not in rule.also] == [rule.id]
+        finding = next(each for each in found if each.rule == rule.id)
+        assert finding.where
+        assert finding.what
+        assert finding.severity == rule.severity
+        assert "{" not in finding.remedy.replace("{ ", "").replace('{"', "")
+
+
+@ALL
+def test_every_other_rule_named_is_broken_by_some_bad_example(rule: Rule):
+    broken = {each.rule for stack in rule.bad for each in judged(stack)}
+    assert rule.also <= broken
+
+
+@ALL
+def test_a_rule_says_nothing_new_when_a_fact_is_unknown(rule: Rule):
+    for stack in rule.good:
+        for less in forgetting(stack):
+            assert isinstance(less, Stack)
+            found = list(rule.check(less))
+            assert found == []
+    for stack in rule.bad:
+        for less in forgetting(stack):
+            assert isinstance(less, Stack)
+            assert len(list(rule.check(less))) <= 1
+
+
+@ALL
+def test_the_remedy_is_filled_by_every_hit(rule: Rule):
+    for stack in rule.bad:
+        for hit in rule.check(stack):
+            assert placeholders(rule.remedy) <= dict(hit.values).keys()
+
+
+def test_nothing_is_known_and_nothing_is_said():
+    assert judged(Stack()) == []
+
+
+BAD = Stack(worker=Worker.of(compatibility_date=Fact("2026-03-31", "wrangler.jsonc:4")))
+
+
+def test_a_finding_says_everything():
+    (found,) = check(BAD, today=TODAY)
+    assert found.text() == (
+        "wrangler.jsonc:4: the compatibility date 2026-03-31 is before 2026-04-01 [flags/date-floor]\n"
+        "  why: With an older date the container shares the process namespace of its host.\n"
+        "  remedy: Set the compatibility date to 2026-04-01 or later.\n"
+        "  see: https://developers.cloudflare.com/workers/configuration/compatibility-flags/"
+    )
+    assert found.since == "2026-04-01"
+
+
+def test_overrides_change_the_severity_or_silence_a_rule():
+    (found,) = check(BAD, today=TODAY, overrides={"flags/date-floor": "advisory"})
+    assert found.severity == "advisory"
+    assert check(BAD, today=TODAY, overrides={"flags/date-floor": "off"}) == []
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"flags/none": "off"}, "there is no rule flags/none; docs/rules.md lists them"),
+        ({"flags/date-floor": "loud"}, "flags/date-floor=loud: a severity is mandatory, advisory or off"),
+    ],
+)
+def test_a_wrong_override_is_refused(overrides: dict[str, str], message: str):
+    with pytest.raises(UnknownRuleError, match=re.escape(message)):
+        check(Stack(), today=TODAY, overrides=overrides)
+
+
+def test_the_day_is_an_input():
+    stack = Stack(worker=Worker.of(compatibility_date="2026-12-24"))
+    assert [each.rule for each in check(stack, today=date(2026, 12, 22))] == ["flags/date-future"]
+    assert check(stack, today=date(2026, 12, 24)) == []
