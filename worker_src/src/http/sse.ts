@@ -1,10 +1,12 @@
 /**
- * Server-Sent Events out. The source is pulled only as fast as the client reads; a comment keeps idle connections open;
- * whatever ends the stream (its end, an error, the time limit, the client leaving) stops the source exactly once.
+ * Server-Sent Events out. The source is read only as fast as the client reads. Whatever ends the stream (its end, an error,
+ * the time limit, the client leaving) stops the source exactly once.
  */
 import { Problem, toProblem } from "../errors.ts";
+import { deadline } from "../sandboxes.ts";
 
-const PING_MS = 15_000;
+/** A client that left is noticed by a write that fails, so there is one at least this often; the platform allows 30 s after it left. */
+const PING_MS = 5_000;
 
 export interface ServerEvent {
   event: string;
@@ -16,55 +18,41 @@ export interface EventSource {
   stop(): Promise<void>;
 }
 
+const LATE = Symbol("late");
 const encoder = new TextEncoder();
+const PING = encoder.encode(": still here\n\n");
 const encode = ({ event, data }: ServerEvent): Uint8Array => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 
-/** Resolves to "late" after `ms`, with a way to forget it. */
-function timer(ms: number): { late: Promise<"late">; clear(): void } {
-  let handle: ReturnType<typeof setTimeout>;
-  const late = new Promise<"late">((resolve) => {
-    handle = setTimeout(() => resolve("late"), ms);
-  });
-  return { late, clear: () => clearTimeout(handle) };
+async function pump(source: EventSource, write: (bytes: Uint8Array) => Promise<void>, ends: number): Promise<void> {
+  let pending = source.next();
+  for (;;) {
+    const patience = deadline(Math.min(PING_MS, ends - Date.now()), pending);
+    const outcome = await patience.catch((error: unknown) => (error instanceof Problem && error.code === "timeout" ? LATE : Promise.reject(error)));
+    if (outcome === undefined) return;
+    if (outcome !== LATE) pending = source.next();
+    else if (Date.now() >= ends) throw new Problem("timeout", "The stream took too long.");
+    await write(outcome === LATE ? PING : encode(outcome));
+  }
 }
 
 export function sseResponse(source: EventSource, timeoutMs: number, waitUntil: (work: Promise<unknown>) => void): Response {
   const ends = Date.now() + timeoutMs;
-  let pending: Promise<ServerEvent | undefined> | undefined;
-  let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    stopped ??= source.stop().catch(() => undefined);
-    waitUntil(stopped);
-    return stopped;
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const work = async (): Promise<void> => {
+    // A client that stays but does not read must not hold the source beyond its time.
+    const write = (bytes: Uint8Array): Promise<void> => deadline(Math.max(PING_MS, ends - Date.now()), writer.write(bytes));
+    try {
+      await pump(source, write, ends).catch((error: unknown) => write(encode({ event: "error", data: toProblem(error).toJSON() })));
+      await deadline(PING_MS, writer.close());
+    } catch (error) {
+      writer.abort(error).catch(() => undefined);
+    } finally {
+      await source.stop().catch(() => undefined);
+    }
   };
-
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        pending ??= source.next();
-        const left = Math.max(0, ends - Date.now());
-        const { late, clear } = timer(Math.min(PING_MS, left));
-        try {
-          const outcome = await Promise.race([pending, late]);
-          if (outcome === "late") {
-            if (left > PING_MS) return controller.enqueue(encoder.encode(": still here\n\n"));
-            throw new Problem("timeout", `Not finished after ${timeoutMs} ms.`);
-          }
-          pending = undefined;
-          if (outcome) return controller.enqueue(encode(outcome));
-        } catch (error) {
-          controller.enqueue(encode({ event: "error", data: toProblem(error).toJSON() }));
-        } finally {
-          clear();
-        }
-        controller.close();
-        await stop();
-      },
-      cancel: stop,
-    },
-    { highWaterMark: 0 },
-  );
-  return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+  waitUntil(work());
+  return new Response(readable, { headers: { "content-type": "text/event-stream" } });
 }
 
 /** Events in: the SDK's streams are `data:` lines holding JSON. `map` may drop an event by giving undefined. */

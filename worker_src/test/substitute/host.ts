@@ -71,7 +71,8 @@ export class Host {
   }
 
   async stop(): Promise<void> {
-    for (const container of this.containers.values()) await (await container).destroy();
+    // A container may still be starting when all ends.
+    await Promise.allSettled([...this.containers.values()].map(async (container) => (await container).destroy()));
   }
 
   async on_configure(container: Container, { sleepAfter, keepAlive }: Body) {

@@ -1,0 +1,209 @@
+/** What happens when sandboxes fail, clients leave, and requests are repeated. */
+import { setTimeout as wait } from "node:timers/promises";
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { HERE } from "../build.mjs";
+import { events } from "./sse.ts";
+import { start, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await start();
+});
+afterAll(() => world.close());
+beforeEach(() => world.host.forget());
+
+const READ = "/v1/sandboxes/f/files/exists?path=/workspace";
+const exec = (command = "true", name = "f") => world.call("POST", `/v1/sandboxes/${name}/exec`, { command });
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 240; tries += 1) {
+    if (await holds()) return;
+    await wait(50);
+  }
+  throw new Error("it did not come to be");
+}
+
+describe("interruptions", () => {
+  test.each(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"])("%s: reads are made again", async (name) => {
+    world.host.fail("exists", name, "gone", 2);
+    expect((await world.call("GET", READ)).status).toBe(200);
+    expect(world.host.count("exists")).toBe(3);
+  });
+
+  test("commands are not made again; the caller is told when to", async () => {
+    world.host.fail("exec", "OperationInterruptedError", "runtime replaced");
+    const response = await exec();
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("5");
+    expect(await response.json()).toMatchObject({ type: "urn:sandbox:problem:interrupted", code: "interrupted", title: "Interrupted", status: 503 });
+    expect(world.host.count("exec")).toBe(1);
+  });
+
+  test("reads give up after three tries", async () => {
+    world.host.fail("exists", "ContainerUnavailableError", "no instance", 9);
+    const response = await world.call("GET", READ);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(world.host.count("exists")).toBe(3);
+  });
+});
+
+test.each([
+  ["exec", "SessionTerminatedError", 409, "session_ended"],
+  ["exec", "CommandNotFoundError", 404, "not_found"],
+  ["exec", "SandboxError", 502, "sandbox_failed"],
+  ["exec", "TypeError", 500, "internal"],
+  ["exists", "PermissionDeniedError", 409, "invalid_state"],
+])("%s failing with %s is %i %s", async (operation, name, status, code) => {
+  world.host.fail(operation, name, "secret inside", 9);
+  const response = await (operation === "exec" ? exec() : world.call("GET", READ));
+  const problem = (await response.json()) as { code: string; detail: string };
+  expect([response.status, problem.code]).toEqual([status, code]);
+  if (status === 500) expect(problem.detail).not.toContain("secret inside");
+});
+
+describe("clients that leave", () => {
+  /** A real connection, for only that can be closed. */
+  async function connect(path: string, body: object): Promise<{ response: Response; leave(): void }> {
+    const controller = new AbortController();
+    const response = await fetch(new URL(path, await world.miniflare.ready), {
+      method: "POST",
+      headers: { authorization: "Bearer alice-key-0123456789", "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: controller.signal,
+    });
+    return { response, leave: () => controller.abort() };
+  }
+
+  test("end the command whose output they read", async () => {
+    const { response, leave } = await connect("/v1/sandboxes/f/exec/stream", { command: "while echo up; do sleep 0.2; done", timeout_ms: 60_000 });
+    const reader = response.body!.getReader();
+    await reader.read();
+    leave();
+    await until(() => world.host.count("streamCancelled") === 1);
+  });
+
+  test("leave no sandbox of a streamed run behind", async () => {
+    const { response, leave } = await connect("/v1/run/stream", { command: "echo up; sleep 60" });
+    const reader = response.body!.getReader();
+    await reader.read();
+    leave();
+    await until(() => world.host.count("destroy") === 1);
+  });
+
+  test("leave no sandbox of a run behind", async () => {
+    const controller = new AbortController();
+    const request = fetch(new URL("/v1/run", await world.miniflare.ready), {
+      method: "POST",
+      headers: { authorization: "Bearer alice-key-0123456789", "content-type": "application/json" },
+      body: JSON.stringify({ command: "sleep 1" }),
+      signal: controller.signal,
+    });
+    await until(() => world.host.count("exec") === 1);
+    controller.abort();
+    await expect(request).rejects.toThrow();
+    await until(() => world.host.count("destroy") === 1);
+  });
+});
+
+describe("ephemeral sandboxes are destroyed", () => {
+  const body = { command: "true" };
+  test("after success", async () => {
+    expect((await world.call("POST", "/v1/run", body)).status).toBe(200);
+    expect(world.host.count("destroy")).toBe(1);
+  });
+
+  test("after a failing command, a failing sandbox, and a time-out", async () => {
+    expect((await world.call("POST", "/v1/run", { command: "exit 1" })).status).toBe(200);
+    world.host.fail("exec", "SandboxError", "broken");
+    expect((await world.call("POST", "/v1/run", body)).status).toBe(502);
+    expect((await world.call("POST", "/v1/run", { command: "sleep 5", timeout_ms: 100 })).status).toBe(504);
+    expect(world.host.count("destroy")).toBe(3);
+  });
+
+  test("when a stream ends or cannot begin", async () => {
+    for await (const { event } of events(await world.call("POST", "/v1/run/stream", body))) expect(["start", "complete"]).toContain(event);
+    await until(() => world.host.count("destroy") === 1);
+    world.host.fail("execStream", "SandboxError", "broken");
+    expect((await world.call("POST", "/v1/run/stream", body)).status).toBe(502);
+    await until(() => world.host.count("destroy") === 2);
+  });
+
+  test("by the sweep, when destroying failed", async () => {
+    world.host.fail("destroy", "SandboxError", "broken", 1);
+    expect((await world.call("POST", "/v1/run", body)).status).toBe(200);
+    expect(world.host.count("destroy")).toBe(1);
+    const store = await world.miniflare.getKVNamespace("CONVERSATIONS");
+    const listed = async () => (await store.list({ prefix: "sandbox/default/run-" })).keys.length;
+    expect(await listed()).toBe(1);
+    const worker = await world.miniflare.getWorker();
+    await worker.scheduled({ scheduledTime: new Date(Date.now() + 30 * 60_000) });
+    expect(await listed()).toBe(1);
+    await worker.scheduled({ scheduledTime: new Date(Date.now() + 61 * 60_000) });
+    await until(async () => (await listed()) === 0);
+    expect(world.host.count("destroy")).toBe(2);
+  });
+});
+
+test("sandboxes that nobody used for a day are swept, others are not", async () => {
+  await exec("true", "idle");
+  const worker = await world.miniflare.getWorker();
+  await worker.scheduled({ scheduledTime: new Date(Date.now() + 23 * 3600_000) });
+  await wait(200);
+  expect(world.host.count("destroy")).toBe(0);
+  await worker.scheduled({ scheduledTime: new Date(Date.now() + 25 * 3600_000) });
+  await until(() => world.host.seen.some((each) => each.operation === "destroy" && each.name.startsWith("idle-")));
+});
+
+describe("Idempotency-Key", () => {
+  const repeat = (key: string, body: object, who?: string) => world.call("POST", "/v1/sandboxes", body, { headers: { "idempotency-key": key }, ...(who && { key: who }) });
+
+  test("gives the first answer again", async () => {
+    const first = await repeat("key-number-one", {});
+    const second = await repeat("key-number-one", {});
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(await second.text()).toBe(await first.text());
+    expect(world.host.count("exec")).toBe(1);
+  });
+
+  test("is the tenant's own, and fits one request only", async () => {
+    const mine = (await (await repeat("key-number-two", {})).json()) as { name: string };
+    const other = (await (await repeat("key-number-two", {}, "bob-key-0123456789")).json()) as { name: string };
+    expect(other.name).not.toBe(mine.name);
+    const changed = await repeat("key-number-two", { name: "else" });
+    expect([changed.status, ((await changed.json()) as { code: string }).code]).toEqual([422, "idempotency_mismatch"]);
+  });
+
+  test("of a request that failed can be used again, of one that runs cannot", async () => {
+    world.host.fail("exec", "SandboxError", "broken");
+    expect((await repeat("key-number-three", {})).status).toBe(502);
+    expect((await repeat("key-number-three", {})).status).toBe(201);
+    const slow = () => world.call("POST", "/v1/run", { command: "sleep 0.5" }, { headers: { "idempotency-key": "key-number-four" } });
+    const answers = await Promise.all([slow(), slow(), slow()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect((await repeat("short", {})).status).toBe(400);
+  });
+});
+
+test("the real class without a container says what is missing", async () => {
+  const real = await start({ entry: `${HERE}/src/index.ts` });
+  try {
+    for (const [method, path, body] of [
+      ["POST", "/v1/sandboxes/a/exec", { command: "true" }],
+      ["GET", "/v1/sandboxes/a", undefined],
+      ["POST", "/v1/run", { command: "true" }],
+    ] as const) {
+      const response = await real.call(method, path, body);
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({
+        code: "containers_missing",
+        detail:
+          "The Durable Object class of this sandbox has no container attached. Deploy the Worker with `containers` naming the class, and create its container application.",
+      });
+    }
+  } finally {
+    await real.close();
+  }
+});
