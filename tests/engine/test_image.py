@@ -1,5 +1,6 @@
 """SandboxImage on the real engine: built by BuildKit on a stand-in base, pushed to the emulated registry, deleted."""
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -36,8 +37,8 @@ image = SandboxImage("image", ImageArgs(
     settings=ImageSettings.parse(given["image"]),
     account_id=given["account"],
     repository="sandbox-test-image",
-    sdk_version={VERSION!r},
-    generation="0.12",
+    sdk_version=given["version"],
+    generation=given["generation"],
     project_folder=here,
     build_folder=here / "build",
     secrets=secrets,
@@ -71,6 +72,8 @@ export default { async fetch() { return new Response(); } };
 class World:
     """A project with an image, a builder and an emulated account."""
 
+    version = VERSION
+
     def __init__(self, project: Project, emulator: Running, settings: dict[str, Any]) -> None:
         self.project, self.emulator, self.settings = project, emulator, settings
         self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=30)
@@ -84,7 +87,9 @@ class World:
         target.write_text(text)
 
     def set(self, *, application: bool = False, **image: Any) -> None:
-        given = {"account": self.emulator.account_id, "image": {**image, **self.settings}, "application": application}
+        generation = {"version": self.version, "generation": "1.x" if self.version.startswith("1.") else "0.12"}
+        account = {"account": self.emulator.account_id, "application": application}
+        given = {**account, **generation, "image": {**image, **self.settings}}
         self.write("settings.json", json.dumps(given))
         self.write("index.js", CODE)
 
@@ -268,3 +273,16 @@ def test_the_old_image_stays_until_the_application_has_moved_and_stays_when_it_h
     assert world.applications() == [world.outputs()["reference"]]
     world.project.succeed("destroy", "--yes", "--skip-preview")
     assert world.deployed() == {}
+
+
+def test_the_helper_of_generation_1_is_copied_into_any_image(world: World):
+    world.version = "1.0.3"
+    helper = {"content": base64.b64encode(b"helper").decode(), "mode": 0o755}
+    images = {"cloudflare/sandbox": {"/usr/local/bin/sandbox-shim": helper}, "library/debian": {}}
+    for repository, files in images.items():
+        world.control("POST", "/registry/images", repository=repository, tags=["1.0.3", "12.8"], files=files)
+    world.set(from_image="docker.io/library/debian:12.8", files={"/app": "app"})
+    world.project.up()
+    config = world.config()
+    assert len(config["rootfs"]["diff_ids"]) == 3
+    assert "Entrypoint" not in config["config"]
