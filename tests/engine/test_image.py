@@ -116,14 +116,18 @@ class World:
         found: dict[str, Any] = json.loads(self.project.succeed("stack", "output", "--json"))
         return found
 
-    def config(self) -> Any:
-        """Configuration of the image, as the registry has it."""
+    def registry(self, *permissions: str) -> Registry:
+        """The registry, with credentials."""
         address = f"{self.emulator.url}/accounts/{self.emulator.account_id}"
         minted = self.http.post(
             f"{address}/containers/registries/registry.cloudflare.com/credentials",
-            json={"expiration_minutes": 5, "permissions": ["pull"]},
+            json={"expiration_minutes": 5, "permissions": permissions},
         ).json()["result"]
-        registry = Registry(self.emulator.origin, minted["password"])
+        return Registry(self.emulator.origin, minted["password"])
+
+    def config(self) -> Any:
+        """Configuration of the image, as the registry has it."""
+        registry = self.registry("pull")
         name, _, digest = self.outputs()["reference"].partition("/")[2].partition("@")
         manifest = registry("GET", f"{name}/manifests/{digest}").json()
         return registry("GET", f"{name}/blobs/{manifest['config']['digest']}").json()
@@ -286,3 +290,26 @@ def test_the_helper_of_generation_1_is_copied_into_any_image(world: World):
     config = world.config()
     assert len(config["rootfs"]["diff_ids"]) == 3
     assert "Entrypoint" not in config["config"]
+
+
+def test_an_image_that_somebody_deleted_is_built_again_as_the_message_says(world: World):
+    world.set()
+    world.project.up()
+    name, _, digest = world.outputs()["reference"].partition("/")[2].partition("@")
+    assert world.registry("push")("DELETE", f"{name}/manifests/{digest}").status_code == 202
+    world.project.succeed("refresh", "--yes", "--skip-preview")
+    shown = world.project.fail("up", "--yes", "--skip-preview")
+    assert f"the registry has no image {name}@{digest}; it was not pushed, or somebody deleted it. Build it" in shown
+    resources = json.loads(world.project.succeed("stack", "export"))["deployment"]["resources"]
+    (build,) = [each["urn"] for each in resources if each["type"] == "docker-build:index:Image"]
+    world.project.up("--replace", build)
+    assert world.config()["architecture"] == "amd64"
+
+
+def test_the_stand_in_can_be_deployed_where_nothing_can_be_built(world: World):
+    emulator = world.emulator
+    reference = builder.seed(Emulated(emulator.url, emulator.account_id, emulator.token), VERSION)
+    world.settings = {}
+    world.set(application=True, reference=reference)
+    world.project.up()
+    assert world.applications() == [reference]
