@@ -313,3 +313,16 @@ def test_the_stand_in_can_be_deployed_where_nothing_can_be_built(world: World):
     world.set(application=True, reference=reference)
     world.project.up()
     assert world.applications() == [reference]
+
+
+@pytest.mark.parametrize(
+    "base", [{"variant": "python"}, {"from_image": f"docker.io/cloudflare/sandbox:{VERSION}-python"}]
+)
+def test_steps_that_install_packages_are_understood_and_need_an_operating_system(world: World, base: dict[str, str]):
+    world.project.succeed("config", "set", "--secret", "INDEX", "value-of-the-build-secret")
+    packages = {"apt": ["jq=1.6"], "pip": ["polars[numpy]==1.31.0"], "npm": ["@scope/tool@2.0.0"]}
+    world.set(**base, **packages, build_secrets=["INDEX"])
+    shown = world.project.fail("up", "--yes", "--skip-preview")
+    assert re.search(r"/bin/sh.*no such file or directory", shown), shown
+    assert "value-of-the-build-secret" not in shown
+    assert world.deployed() == {}
