@@ -27,6 +27,7 @@ from tools.toolchain import Toolchain
 
 NAME: Final = "cloudflare-sandbox-local"
 _BASE: Final = "cloudflare/sandbox"
+_VARIANTS: Final = ("python", "opencode", "musl")
 _SERVER: Final = "/container-server/sandbox"
 _START_SECONDS: Final = 30
 _STOP_SECONDS: Final = 20
@@ -75,7 +76,7 @@ def seed(cloudflare: Emulated, version: str) -> str:
     server = b"#!/bin/sh\necho 'a stand-in has no sandbox server' >&2\nexit 1\n"
     body = {
         "repository": _BASE,
-        "tags": [version],
+        "tags": [version, *(f"{version}-{each}" for each in _VARIANTS)],
         "env": [f"SANDBOX_VERSION={version}"],
         "entrypoint": [_SERVER],
         "files": {_SERVER: {"content": base64.b64encode(server).decode(), "mode": 0o755}},
