@@ -55,9 +55,7 @@ def install() -> Installed:
     axe = (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     if not _is_carried():
         return Installed(_installed_elsewhere(), {}, axe)
-    return Installed(
-        folder / "chromium", {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_PATH": str(folder)}, axe
-    )
+    return Installed(folder / "chromium", {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_PATH": str(folder)}, axe)
 
 
 def _is_carried() -> bool:
