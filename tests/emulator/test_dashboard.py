@@ -171,8 +171,8 @@ def test_images_storage_and_addresses(populated: Populated, browser: httpx.Clien
     assert [(row["name"], row["producers"], row["consumers"]) for row in lists["queues"]["rows"]] == [
         (f"{NAME}-events", [NAME], [])
     ]
-    assert [(row["pattern"], row["worker"], row["zone"]) for row in lists["routes"]["rows"]] == [
-        ("*.preview.example/*", f"{NAME}-previews", "preview.example")
+    assert [(row["pattern"], row["worker"]) for row in lists["routes"]["rows"]] == [
+        ("*.preview.example/*", f"{NAME}-previews")
     ]
     assert [(row["hostname"], row["worker"]) for row in lists["domains"]["rows"]] == [("api.sandbox.example", NAME)]
     record = _row(lists, "records", name="*.preview.example")

@@ -5,15 +5,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from emulator.dashboard.routes import _FILES
 from emulator.testing import Running
+from tests.emulator import browser_install
 from tests.emulator.browser import REBOUND, Browser, Page, launched
 from tests.emulator.browser_install import Installed, install
 from tests.emulator.conftest import Control
 from tests.emulator.populated import NAME, Populated
+from tools.errors import SetupError
 
 pytestmark = pytest.mark.engine  # needs Node, which set-up provides
 
@@ -49,7 +53,9 @@ def test_the_page_loads_nothing_from_elsewhere(browser: Browser, emulator: Runni
         page.until("performance.getEntriesByName(location.origin + '/dashboard/snapshot?account=').length > 1")
         addresses = [address for address in page.loaded if not address.endswith("/snapshot?account=")]
         names = ("/", "/dashboard", *(f"/dashboard/{name}" for name in ("cells.js", "lists.js", "page.css", "page.js")))
-        assert sorted(set(addresses)) == [emulator.origin + name for name in (*names, "/dashboard/table.js")]
+        assert sorted(set(addresses)) == [
+            emulator.origin + name for name in (*names, "/dashboard/table.js", "/dashboard/tables.css")
+        ]
         assert page.complaints == []
         assert page.text(".note") == "Emulated account — not Cloudflare"
         assert page.text("#account-id") == emulator.account_id
@@ -138,9 +144,20 @@ def test_names_of_clients_are_never_markup(browser: Browser, emulator: Running, 
         assert page.evaluate("document.title") == "Emulated account"
 
 
-def test_no_list_of_the_page_uses_markup():
-    from emulator.dashboard.routes import _FILES  # noqa: PLC0415
+def test_a_missing_browser_is_said(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(browser_install, "_is_carried", lambda: False)
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SetupError) as raised:
+        install()
+    assert raised.value.what == "no browser for the dashboard's tests"
+    assert raised.value.why == "the pinned one is for Linux on x86-64, and none is on PATH"
+    assert raised.value.remedy == "Install Chromium, or name it in CHROMIUM"
+    monkeypatch.setenv("CHROMIUM", "/somewhere/chromium")
+    assert install().program == Path("/somewhere/chromium")
 
+
+def test_no_file_of_the_page_makes_markup_or_reaches_out():
     for name, file in _FILES.items():
         text = file.read_text(encoding="utf-8")
         for word in (

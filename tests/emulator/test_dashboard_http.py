@@ -93,6 +93,7 @@ def test_the_page_and_its_files(browser: httpx.Client):
         "page.css": "text/css; charset=utf-8",
         "page.js": "text/javascript; charset=utf-8",
         "table.js": "text/javascript; charset=utf-8",
+        "tables.css": "text/css; charset=utf-8",
     }
     absent = browser.get("/dashboard/absent")
     assert (absent.status_code, absent.text) == (404, "There is nothing at this address. The page is at /dashboard.\n")
