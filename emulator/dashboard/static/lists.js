@@ -41,8 +41,6 @@ const rollout = (value) => {
   return element("div", { class: "rollout" }, element("div", { class: "pieces" }, status, ...errors), bar, words);
 };
 
-export const rolloutWords = (value) => (value ? `${value.status}, ${value.percentage} %` : "");
-
 // Ids are long and say little; the rest of a path is what people look for.
 const brief = (path) => path.replace("/client/v4", "").replace(/[0-9a-f-]{32,}/g, (id) => `${id.slice(0, 4)}…`);
 
