@@ -137,9 +137,9 @@ def test_one_of_several_accounts_is_chosen_by_a_link(browser: Browser, tmp_path:
     with running(tmp_path, accounts=accounts) as emulator, _dashboard(browser, emulator) as page:
         assert page.text("#accounts").split() == ["First", "Second"]
         assert page.text("#accounts [aria-current=page]") == page.text("h1") == "First"
-        page.evaluate("document.querySelector('#accounts a:last-child').click()")
-        page.until("document.querySelector('h1').textContent === 'Second'")
-        assert page.text("#accounts [aria-current=page]") == "Second"
+        with browser.page(page.evaluate("document.querySelector('#accounts a:last-child').href")) as other:
+            other.until("document.querySelector('h1').textContent === 'Second'")
+            assert other.text("#accounts [aria-current=page]") == "Second"
         with browser.page(f"{emulator.origin}/dashboard?account=absent") as lost:
             lost.until("document.querySelector('#state').textContent === 'There is no such account here.'")
 
