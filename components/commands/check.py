@@ -11,12 +11,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
+from ..check.exceptions import ExceptionsError, accepted, read_exceptions
+from ..check.fixes import mend
+from ..check.project import UNREADABLE, UsageError, check_path
+from ..check.report import FORMATS
 from ..rules import MANDATORY, UnknownRuleError
 from ..rules.facts import Fact
-from .exceptions import ExceptionsError, accepted, read_exceptions
-from .fixes import mend
-from .project import UNREADABLE, UsageError, check_path
-from .report import FORMATS
 
 HELP: Final = "find the known mistakes in a wrangler or Pulumi project and say how to mend each"
 
