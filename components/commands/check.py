@@ -59,16 +59,21 @@ def run(arguments: argparse.Namespace) -> int:
         # Behind the findings of a format for programs a diff would be noise.
         shown = sys.stdout if arguments.format == "text" else sys.stderr
         for each in mend(findings, Path.cwd()):
-            shown.write(each.diff())
+            shown.write(plain(each.diff(), shown.encoding))
             if arguments.fix:
                 each.path.write_text(each.after, newline="")
         if arguments.fix:
             result = check_path(Path(arguments.path), today=today, overrides=overrides)
             findings = accepted(result.findings, exemptions, today)
-    sys.stdout.write(FORMATS[arguments.format](findings, result.projects))
+    sys.stdout.write(plain(FORMATS[arguments.format](findings, result.projects), sys.stdout.encoding))
     if any(finding.rule == UNREADABLE for finding in findings):
         return 2
     return int(any(finding.severity == MANDATORY for finding in findings))
+
+
+def plain(text: str, encoding: str | None) -> str:
+    """Write what an output cannot show as an escape: names of files and broken documents may hold anything."""
+    return text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8")
 
 
 def _override(text: str) -> tuple[str, str]:
