@@ -81,7 +81,7 @@ describe("clients that leave", () => {
     const reader = response.body!.getReader();
     await reader.read();
     leave();
-    await until(() => world.host.count("streamCancelled") === 1);
+    await until(() => world.host.count("cancelStream") === 1);
   });
 
   test("leave no sandbox of a streamed run behind", async () => {
