@@ -42,6 +42,7 @@ describe("validation", () => {
     ["two commands", { command: "a", argv: ["b"] }, "body: exactly one of command and argv"],
     ["an unknown field", { command: "a", colour: 1 }, "body.colour: expected never"],
     ["a relative directory", { command: "a", cwd: "x" }, "body.cwd: expected /^\\/[^\\0\\n]*$/"],
+    ["too long a command", { command: "x".repeat(65_537) }, "body.command: expected <=65536"],
     ["too much time", { command: "a", timeout_ms: 600_001 }, "body.timeout_ms: expected <=600000"],
     ["a bad variable", { command: "a", env: { "A B": "1" } }, "body.env.A B: expected /^[A-Za-z_][A-Za-z0-9_]{0,127}$/"],
   ])("%s", async (_, body, detail) => {

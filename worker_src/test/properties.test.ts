@@ -98,16 +98,18 @@ test("what is sent to a model is bounded, and the newest is kept", () => {
 
 describe("fuzz", () => {
   let world: World;
+  let address: URL;
   beforeAll(async () => {
     world = await start({ bindings: { MODEL_ENDPOINT: "https://model.test/", AGENT_API_KEY: "agent" } });
     world.host.dry = true;
+    address = await world.miniflare.ready;
   });
   afterAll(() => world.close());
 
   const odd = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),
     fc.string({ unit: "binary", maxLength: 30 }),
-    fc.constantFrom<unknown>("", "..", "../../x", "/", "/etc/passwd", "$(id)", "'", "__proto__", -1, 0, 1e308, null, [], {}, "sample", "x".repeat(70_000)),
+    fc.constantFrom<unknown>("", "..", "../../x", "/", "/etc/passwd", "$(id)", "'", "__proto__", -1, 0, 1e308, null, [], {}, "sample", "x".repeat(5_000)),
   );
   /** Changed here, left alone there: a request with one mistake gets further than one with five. */
   const often = <T extends object>(some: fc.Arbitrary<T>): fc.Arbitrary<T | Record<string, never>> => fc.oneof(some, fc.constant({}));
@@ -141,9 +143,15 @@ describe("fuzz", () => {
         let index = 0;
         const bare = parts ? operation.template.replace(/\{\w+\}/g, () => encodeURIComponent(parts[index++]!.toWellFormed())) : valid.target.split("?")[0];
         const search = new URLSearchParams({ ...Object.fromEntries(new URL(valid.target, "http://x").searchParams), ...query });
-        const response = await world.call(operation.method, `${bare}?${search}`, operation.body ? (whole ?? body) : undefined, {
-          key: KEYS.bob,
-          headers: idempotent ? { "idempotency-key": `key-${Math.random()}` } : {},
+        // Straight to workerd: a refusal that comes before the body was read would break the pipe that `call` sends it through.
+        const response = await fetch(new URL(`${bare}?${search}`, address), {
+          method: operation.method,
+          headers: {
+            authorization: `Bearer ${KEYS.bob}`,
+            "content-type": "application/json",
+            ...(idempotent && { "idempotency-key": `key-${Math.random()}` }),
+          },
+          ...(operation.body && { body: JSON.stringify(whole ?? body) }),
         });
         const text = await response.text();
         if (response.status === 500) throw new Error(`500: ${text}`);

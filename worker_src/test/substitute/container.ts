@@ -142,6 +142,6 @@ export class Container {
     const ended = [...this.live].map((child) => new Promise((resolve) => child.once("close", resolve)));
     for (const child of this.live) this.kill(child);
     await Promise.all(ended);
-    await fs.rm(this.root, { recursive: true, force: true });
+    await fs.rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
