@@ -50,8 +50,17 @@ export function isSandboxId(id: string): boolean {
   return id.length <= MAX_ID_LENGTH && /^[a-z0-9][a-z0-9-]*-[a-z2-7]{26}(-[a-z]{2,6})?$/.test(id);
 }
 
-/** A tenant in logs and object keys: stable, and not readable. */
-export const tenantKey = (tenant: string): Promise<string> => shortHash("tenant", tenant);
+const tenantKeys = new Map<string, string>();
+
+/** A tenant in logs and object keys: stable, and not readable. Asked for with every request, so it is remembered. */
+export async function tenantKey(tenant: string): Promise<string> {
+  const known = tenantKeys.get(tenant);
+  if (known) return known;
+  if (tenantKeys.size >= 10_000) tenantKeys.clear();
+  const key = await shortHash("tenant", tenant);
+  tenantKeys.set(tenant, key);
+  return key;
+}
 
 /** One name for everything a user does; any text may identify the user. */
 export const nameForUser = async (user: string): Promise<string> => `user-${await shortHash("user", user)}`;

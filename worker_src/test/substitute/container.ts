@@ -1,6 +1,7 @@
 /** What is inside one substitute sandbox: a folder that stands for its file system, shells in it, processes, code contexts, ports. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import path from "node:path";
 import vm from "node:vm";
@@ -77,8 +78,10 @@ export class Container {
     // How tests give a repository an address.
     const config = process.env["GIT_CONFIG_GLOBAL"];
     const global = config ? { GIT_CONFIG_GLOBAL: config } : {};
+    const cwd = this.local(options.cwd ?? session?.cwd ?? "/workspace");
+    if (!existsSync(cwd)) throw new Failure("CommandError", `Failed to change directory to '${options.cwd}'`);
     const child = spawn("bash", ["-c", line], {
-      cwd: this.local(options.cwd ?? session?.cwd ?? "/workspace"),
+      cwd,
       env: { PATH: `${this.programs}:${process.env["PATH"]}`, HOME: this.local("/home"), TMPDIR: this.local("/tmp"), GIT_CONFIG_NOSYSTEM: "1", ...global, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,

@@ -153,7 +153,7 @@ export class Host {
   }
 
   async on_gitCheckout(container: Container, { repoUrl, branch, targetDir, depth }: Body) {
-    if (this.dry) return;
+    if (this.dry) return void (await fs.mkdir(container.local(targetDir), { recursive: true }).catch(fileProblem(targetDir)));
     const argv = ["git", "clone", ...(branch ? ["--branch", branch] : []), ...(depth ? ["--depth", String(depth)] : []), repoUrl, container.local(targetDir)];
     const result = (await container.exec(argv.map((each) => `'${each}'`).join(" "), {})) as { success: boolean; stderr: string };
     if (!result.success) throw new Failure("GitCloneError", `Failed to clone: ${result.stderr.trim().slice(0, 200)}`);

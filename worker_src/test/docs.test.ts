@@ -1,0 +1,31 @@
+/** Every request in the guides is one the Worker takes. */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { HERE } from "../build.mjs";
+import { start, type World } from "./world.ts";
+
+const GUIDES = path.join(HERE, "../docs/worker");
+const requests = readdirSync(GUIDES).flatMap((page) =>
+  [...readFileSync(path.join(GUIDES, page), "utf8").matchAll(/^```http\n(\w+) (\S+)\n\n([\s\S]*?)^```/gm)].map(([, method, target, body]) => [page, method!, target!, body!] as const),
+);
+
+let world: World;
+beforeAll(async () => {
+  world = await start();
+  world.host.dry = true;
+});
+afterAll(() => world.close());
+
+test("every pattern has a guide with a request", () => {
+  expect(new Set(requests.map(([page]) => page)).size).toBe(10);
+});
+
+test.each(requests)("%s: %s %s", async (_, method, target, body) => {
+  const response = await world.call(method, target, JSON.parse(body));
+  const text = await response.text();
+  expect(/"code":"(\w+)"/.exec(text)?.[1] ?? "taken").toMatch(/^(taken|not_configured|not_found|process_exited)$/);
+  expect(text).not.toContain("nothing at this address");
+});
