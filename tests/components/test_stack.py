@@ -34,6 +34,7 @@ FULL: dict[str, Any] = {
             "team_domain": "team.cloudflareaccess.com",
             "email_domains": ["example.com"],
             "service_tokens": ["ci"],
+            "token_duration": "4380h",
             "protect": ["api"],
         },
     },
@@ -174,6 +175,10 @@ def test_the_worker_gets_everything_under_the_names_it_looks_for(run: Run):
     assert json.loads(bindings["SANDBOX_KINDS"]["text"]) == {"python": "SandboxPython"}
     assert bindings["MODEL_API_KEY"]["text"] == "model-secret"
     assert "bindings" in recorded.one("WorkerScript").secret_inputs
+
+
+def test_a_service_token_ends_when_the_settings_say(run: Run):
+    assert run(FULL, secrets=SECRETS).one("ZeroTrustAccessServiceToken").inputs["duration"] == "4380h"
 
 
 def test_order_follows_from_values(run: Run):
