@@ -212,7 +212,7 @@ def test_several_stacks_live_in_one_program(run: Run):
     recorded = run({"name": "one", **ready}, {"name": "two", **ready})
     assert sorted(recorded.exports) == ["one", "two"]
     names = [each.inputs.get("scriptName") for each in recorded.of("WorkerScript")]
-    assert names == ["one-test", "two-test"]
+    assert sorted(names) == ["one-test", "two-test"]
 
 
 def test_physical_names_can_be_given(run: Run):
