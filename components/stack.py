@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import pulumi
 
@@ -22,12 +23,16 @@ from .image import ImageArgs, SandboxImage
 from .naming import physical_name
 from .settings import SandboxSettings, SettingsError
 from .settings.document import MAIN_KIND, Kind
+from .settings.domain import DomainSettings, overlaps
 from .storage import SandboxStorage, StorageArgs
 from .worker import SandboxWorker, WorkerArgs
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxStack"
 BUILD_FOLDER: Final = ".sandbox-build"
 """Where bundles and build contexts are made, in the project's folder; all of it can be deleted and comes back."""
+
+_DOMAINS: WeakKeyDictionary[pulumi.Resource | None, dict[str, DomainSettings]] = WeakKeyDictionary()
+"""The domains of each program's stacks."""
 
 
 class SandboxStack(pulumi.ComponentResource):
@@ -75,6 +80,8 @@ class SandboxStack(pulumi.ComponentResource):
             folder: where paths in the settings begin; the program's folder if left out.
         """
         plan = _prepared(settings, dict(secrets or {}), folder or Path())
+        if settings.domain:
+            _claim_hosts(name, settings.domain)
         super().__init__(TYPE, name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         storage = SandboxStorage(
@@ -183,6 +190,15 @@ class _Plan:
             image=image.reference,
             worker_version_id=worker.version_id,
         )
+
+
+def _claim_hosts(name: str, domain: DomainSettings) -> None:
+    """Refuse hosts that another stack of this program decides about: the one deployed last would win."""
+    others = _DOMAINS.setdefault(pulumi.runtime.get_root_resource(), {})
+    for other, theirs in others.items():
+        if shared := overlaps(domain, theirs):
+            raise SettingsError([f"domain: {shared[0]} belongs to the stack {other} too; choose another hostname"])
+    others[name] = domain
 
 
 def _suffixed(name: str, kind: Kind) -> str:

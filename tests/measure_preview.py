@@ -1,4 +1,4 @@
-"""Measures a preview of the local stack and where its time goes; `make measure` prints the table of docs/performance.md.
+"""Measures a preview of the local stack and where its time goes: the table of docs/performance.md.
 
 Parts are measured by taking them away: the engine alone with a program that does nothing, the imports in a bare Python,
 a plugin by the time it takes to say its port. They overlap when the engine runs them side by side.

@@ -215,6 +215,24 @@ def test_several_stacks_live_in_one_program(run: Run):
     assert sorted(names) == ["one-test", "two-test"]
 
 
+def test_two_stacks_cannot_have_one_host(run: Run):
+    domain = {"hostname": "previews.example", "zone_id": "b" * 32}
+    ready = {"image": {"reference": DIGEST}, "domain": domain}
+    with pytest.raises(SettingsError) as caught:
+        run({"name": "one", **ready}, {"name": "two", **ready})
+    assert caught.value.problems == ["domain: *.previews.example belongs to the stack one too; choose another hostname"]
+
+
+def test_stacks_with_hosts_of_their_own_share_a_zone(run: Run):
+    ready = {"image": {"reference": DIGEST}}
+    hosts = ({"hostname": f"{name}.example.com", "zone": "example.com", "zone_id": "b" * 32} for name in ("one", "two"))
+    recorded = run(*({"name": host["hostname"][:3], **ready, "domain": host} for host in hosts))
+    assert sorted(each.inputs["pattern"] for each in recorded.of("WorkersRoute")) == [
+        "*.one.example.com/*",
+        "*.two.example.com/*",
+    ]
+
+
 def test_physical_names_can_be_given(run: Run):
     document = {
         "worker": {"name": "my-worker"},
