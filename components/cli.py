@@ -12,6 +12,7 @@ from typing import Any, Final
 COMMANDS: Final = {
     "check": ".check.command",
     "key": ".check.key",
+    "smoke": ".smoke.command",
 }
 
 
