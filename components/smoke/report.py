@@ -11,7 +11,7 @@ def _why(result: Result) -> str:
     if result.state == "failed":
         return f"expected {result.expected}; got {result.got}"
     if result.state == "not run":
-        return f"{result.missing}: {result.remedy}" if result.remedy else result.missing
+        return result.missing
     return result.step.proves
 
 
@@ -25,8 +25,11 @@ def table(taken: Run, url: str, curl: Sequence[str]) -> str:
     rows += [(name, result.state, str(result.ms or ""), _why(result)) for name, result in taken.results.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
+    # What is missing is often missing for many: the remedy is said once.
+    lacking = {result.missing: result.remedy for result in taken.results.values() if result.remedy}
+    remedies = [f"To run the rest: {missing}: {remedy}." for missing, remedy in lacking.items()]
     counts = [f"{_count(taken, state)} {state}" for state in ("passed", "failed", "not run")]
-    return "\n".join([*lines, "", ", ".join(counts), "", "Try it:", *(f"  {line}" for line in curl), ""])
+    return "\n".join([*lines, "", ", ".join(counts), *remedies, "", "Try it:", *(f"  {line}" for line in curl), ""])
 
 
 def document(taken: Run, url: str, curl: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 After `run` there is one result for every step: passed, failed, or not run for a stated reason.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -44,13 +44,18 @@ class Run:
 
     def take(self, step: Step) -> None:
         """Take a step, or note why not."""
-        if lacking := self._lacking(step):
-            self.results[step.name] = Result(step, "not run", missing=lacking.missing, remedy=lacking.remedy)
-            return
+        lacking = self._lacking(step)
+        self.results[step.name] = self._skipped(step, lacking.missing, lacking.remedy) if lacking else self._taken(step)
+
+    def _taken(self, step: Step) -> Result:
         self.started.add(step.name)
         began = self.clock()
         ended = self._talk(step)
-        self.results[step.name] = replace(ended, ms=round((self.clock() - began) * 1000))
+        return replace(ended, ms=round((self.clock() - began) * 1000))
+
+    @staticmethod
+    def _skipped(step: Step, missing: str, remedy: str) -> Result:
+        return Result(step, "not run", missing=missing, remedy=remedy)
 
     def _lacking(self, step: Step) -> NotRunError | None:
         for name in step.needs:
@@ -80,24 +85,18 @@ class Run:
             return Result(step, "failed", expected="an answer", got=str(error))
 
     def finish(self, *, keep: bool) -> None:
-        """Destroy the sandbox if one may exist: also one whose start was not seen to end."""
+        """Destroy the sandbox if one may exist, also one whose start was not seen to end; then fill the gaps."""
         result = self.results.get("sandbox")
-        if "sandbox" not in self.started or (result and result.state == "not run"):
-            self._skip(DESTROY, result.missing if result else "no sandbox was started", result.remedy if result else "")
+        if "sandbox" not in self.started:
+            end = self._skipped(DESTROY, "no sandbox was started", "")
+        elif result and result.state == "not run":
+            end = self._skipped(DESTROY, result.missing, result.remedy)
         elif keep:
-            self._skip(DESTROY, f"kept as asked: {self.known['name']}", "destroy it when it is no longer needed")
+            end = self._skipped(DESTROY, f"kept as asked: {self.known['name']}", "destroy it when it is not needed")
         else:
-            self.take(Step(DESTROY.name, DESTROY.proves, (), DESTROY.talk))
-
-    def _skip(self, step: Step, missing: str, remedy: str) -> None:
-        self.results[step.name] = Result(step, "not run", missing=missing, remedy=remedy)
-
-    def skip_rest(self, steps: Iterable[Step]) -> None:
-        """Note that the run was interrupted before these."""
-        self.interrupted = True
-        for step in steps:
-            if step.name not in self.results:
-                self._skip(step, "the run was interrupted", "run it again")
+            end = self._taken(DESTROY)
+        left = [self._skipped(step, "the run was interrupted", "run it again") for step in ALL]
+        self.results = {each.step.name: each for each in left} | self.results | {DESTROY.name: end}
 
 
 def run(send: Send, known: Mapping[str, str], clock: Callable[[], float], *, keep: bool = False) -> Run:
@@ -107,10 +106,9 @@ def run(send: Send, known: Mapping[str, str], clock: Callable[[], float], *, kee
         for step in ALL:
             taken.take(step)
     except KeyboardInterrupt:
-        taken.skip_rest(ALL)
+        taken.interrupted = True
     finally:
-        if taken.results:
-            taken.finish(keep=keep)
+        taken.finish(keep=keep)
     return taken
 
 

@@ -64,7 +64,7 @@ def _sessions(known: Known) -> Talk:
     body = {"id": "smoke", "env": {"SMOKE": known["name"]}}
     answer = yield Request("POST", _at(known, "/sessions"), body)
     expect.holds(answer, 201, session="smoke")
-    answer = yield Request("POST", _at(known, "/exec"), {"command": "cd /usr && kept=yes", "session": "smoke"})
+    answer = yield Request("POST", _at(known, "/exec"), {"command": "cd /usr && export kept=yes", "session": "smoke"})
     expect.holds(answer, 200, exit_code=0)
     command = 'printf "%s %s %s" "$PWD" "$kept" "$SMOKE"'
     answer = yield Request("POST", _at(known, "/exec"), {"command": command, "session": "smoke"})
@@ -89,7 +89,10 @@ def _idempotency(known: Known) -> Talk:
 
 def _node(known: Known) -> Talk:
     answer = yield Request("POST", _at(known, "/exec"), {"command": "command -v node"})
-    if expect.holds(answer, 200).get("exit_code") != 0:
+    exit_code = expect.holds(answer, 200).get("exit_code")
+    if not isinstance(exit_code, int):
+        raise FailedError("exit_code in the answer", str(answer))
+    if exit_code != 0:
         raise NotRunError("no node in the image", "use an official image, or install node in yours")
     return {}
 
