@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -72,6 +72,8 @@ class Wire:
             content = response.read(MAX_ANSWER + 1)
             if len(content) > MAX_ANSWER:
                 raise FailedError(f"an answer of at most {MAX_ANSWER} bytes", f"{response.status} with more")
+            if response.length:  # what is still missing of the stated length
+                raise http.client.IncompleteRead(content, response.length)
             found = {name.lower(): value for name, value in response.getheaders()}
             return Answer(response.status, found, content)
 
@@ -84,7 +86,9 @@ class Wire:
 
         def end() -> None:
             late.set()
-            sock.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):
+                # Below TLS: there is nobody to say goodbye to.
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
         timer = threading.Timer(self.timeout, end)
         timer.daemon = True

@@ -3,13 +3,15 @@
 import json
 import threading
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from components.smoke import address
+from components.smoke.messages import Answer, Request
 from components.smoke.runner import ALL, Run, run
 from components.smoke.wire import Secrets, Wire
-from tests.smoke.stand_in import KEY, PREVIEW, Break, Deployment, Reply, as_json, as_problem, serving
+from tests.smoke.stand_in import API, KEY, PREVIEW, Asked, Break, Deployment, Reply, as_json, as_problem, serving
 
 NAMES = [*(step.name for step in ALL), "destroy"]
 # Every request of a whole run, in order, by the step that makes it.
@@ -48,6 +50,24 @@ def taken(deployment: Deployment, known: dict[str, str] | None = None, **options
     with serving(deployment) as url:
         wire = Wire(address.parse(url), Secrets(options.pop("key", KEY)), options.pop("timeout", 5))
         return run(wire, facts if known is None else known, lambda: next(ticks) / 1000, **options)
+
+
+def directly(deployment: Deployment) -> Run:
+    """A run without a connection, for the many that differ in one answer only."""
+
+    def send(request: Request) -> Answer:
+        parts = urlsplit(request.path)
+        headers = {"authorization": f"Bearer {KEY}"} if request.credential == "all" else {}
+        query = dict(parse_qsl(parts.query))
+        asked = Asked(
+            request.method, request.host or API, parts.path, query, headers | dict(request.headers), request.body
+        )
+        reply = deployment.answer(asked)
+        assert reply is not None
+        return Answer(reply.status, reply.headers, reply.body)
+
+    facts = {"name": "smoke-0123456789abcdef", "credential": "yes", "preview_host": PREVIEW}
+    return run(send, facts, lambda: 0.0)
 
 
 def states(done: Run) -> dict[str, str]:
@@ -109,10 +129,6 @@ def test_without_a_key_only_the_door_is_tried():
     assert done.results["preview host"].missing == "no preview host given"
 
 
-def _close(_: Reply) -> None:
-    return None
-
-
 BAD: dict[str, Break] = {
     "an error": lambda _: as_problem("internal"),
     "another 503": lambda _: as_problem("unavailable"),
@@ -120,10 +136,6 @@ BAD: dict[str, Break] = {
     "an empty object": lambda _: as_json({}),
     "a list": lambda _: as_json([]),
     "a redirect": lambda _: Reply(302, b"", {"location": "https://elsewhere.example/login?secret=1"}),
-    "no answer": _close,
-    "a huge answer": lambda reply: Reply(
-        200 if reply.status == 204 else reply.status, b" " * (1024 * 1024 + 1), reply.headers
-    ),
 }
 
 
@@ -132,7 +144,7 @@ BAD: dict[str, Break] = {
 def test_one_bad_answer_fails_exactly_its_step(number: int, bad: str):
     deployment = Deployment()
     deployment.breaks[number] = BAD[bad]
-    done = taken(deployment)
+    done = directly(deployment)
     owner = REQUESTS[number - 1]
     # What only runs to prepare the next request may be answered with any object.
     harmless = bad == "an empty object" and deployment.asked[number - 1].body == {
@@ -174,7 +186,6 @@ WRONG: list[tuple[str, int, Break, str]] = [
         "an answer that does not repeat the key",
     ),
     ("key", 0, lambda _: as_problem("unauthenticated"), "404 not_found as problem+json"),
-    ("key", 0, lambda _: as_problem("not_found", KEY), "an answer that holds no secret of the caller"),
     ("openapi", 0, changed(openapi="2.0"), 'openapi "3.1.0"'),
     ("openapi", 0, replaced("exposePort", "other"), "a description of every operation"),
     ("validation", 0, changed(errors=[]), "a problem that names body.command"),
@@ -234,7 +245,7 @@ WRONG: list[tuple[str, int, Break, str]] = [
 def test_a_wrong_answer_is_told_apart_from_a_right_one(step: str, nth: int, change: Break, expected: str):
     deployment = Deployment()
     deployment.breaks[REQUESTS.index(step) + nth + 1] = change
-    done = taken(deployment)
+    done = directly(deployment)
     assert with_state(done, "failed") == {step}
     assert done.results[step].expected == expected
 
@@ -244,11 +255,36 @@ def test_every_step_has_a_wrong_answer_of_its_own():
     assert set(NAMES) - {step for step, *_ in WRONG} == {"conversations", "artifact bucket", "node"}
 
 
+@pytest.mark.parametrize(
+    ("change", "got"),
+    [
+        (lambda _: None, "the connection broke: RemoteDisconnected"),
+        (lambda _: Reply(200, b" " * (1024 * 1024 + 1)), "200 with more"),
+        (lambda _: Reply(200, b"", {"content-length": "10"}), "the connection broke: IncompleteRead"),
+    ],
+)
+def test_an_answer_that_is_not_whole_fails_its_step(change: Break, got: str):
+    deployment = Deployment()
+    deployment.breaks[13] = change
+    done = taken(deployment)
+    assert with_state(done, "failed") == {"exec"}
+    assert done.results["exec"].got == got
+
+
 def test_a_failure_says_what_came_and_how_to_find_it_in_the_log():
     deployment = Deployment()
     deployment.breaks[13] = lambda _: as_problem("internal", "Something\x1b[31m went wrong.")
     result = taken(deployment).results["exec"]
     assert (result.expected, result.got) == ("200", "500 internal: Something [31m went wrong.")
+
+
+@pytest.mark.parametrize("number", [5, 13, 39])
+def test_an_answer_that_repeats_the_key_fails_without_showing_it(number: int):
+    deployment = Deployment()
+    deployment.breaks[number] = lambda reply: Reply(reply.status, reply.body, {**reply.headers, "x-echo": KEY})
+    result = taken(deployment).results[REQUESTS[number - 1]]
+    assert result.expected == "an answer that holds no secret of the caller"
+    assert result.got.endswith(" with a secret in it")
 
 
 def test_a_redirect_is_shown_without_its_query_and_not_followed():
