@@ -61,7 +61,7 @@ class Run:
         for name in step.needs:
             result = self.results[name]
             if result.state == "failed":
-                return NotRunError(f"`{name}` failed", f"mend `{name}` first")
+                return NotRunError(f"`{name}` failed", "")
             if result.state == "not run":
                 return NotRunError(result.missing, result.remedy)
         return None

@@ -27,7 +27,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # Components take classes of the bridged SDK from here: importing it whole takes seconds.
     "components/bridged": ({"pulumi_cloudflare"}, set()),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "provider/resources"}) for part in PARTS},
-    **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "check", "provider/resources", "smoke", "stack"}) for room in WHOLE},
+    **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "provider/resources", "stack"}) for room in WHOLE},
     # Asks a deployment over the network, and needs nothing else of the package.
     "components/smoke": (set(), {"smoke"}),
     # Reads the files of projects; YAML only where a Pulumi project is read.
