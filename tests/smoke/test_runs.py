@@ -173,6 +173,7 @@ def replaced(old: str, new: str) -> Break:
 
 WRONG: list[tuple[str, int, Break, str]] = [
     ("health", 0, changed(status="degraded"), 'status "ok"'),
+    ("health", 0, without("content-type"), "200 with a JSON object"),
     ("headers", 0, without("x-request-id"), "the header x-request-id: smoke-0123456789abcdef"),
     ("headers", 0, without("cache-control"), "the header cache-control: no-store"),
     ("no key", 0, lambda _: as_json({"openapi": "3.1.0"}), "401 unauthenticated as problem+json"),
@@ -295,13 +296,35 @@ def test_a_redirect_is_shown_without_its_query_and_not_followed():
     assert len(deployment.asked) == 1
 
 
-def test_refusal_by_access_counts_where_a_service_token_is_used():
+LOGIN = Reply(302, b"", {"location": "https://team.cloudflareaccess.com/cdn-cgi/access?a=1"})
+
+
+@pytest.mark.parametrize(
+    ("reply", "state"),
+    [
+        (LOGIN, "passed"),
+        (Reply(403), "passed"),
+        (Reply(302, b"", {"location": "https://cloudflareaccess.com.example/"}), "failed"),
+        (as_json({"openapi": "3.1.0"}), "failed"),
+    ],
+)
+def test_refusal_by_access_counts_where_a_service_token_is_used(reply: Reply, state: str):
     deployment = Deployment()
-    deployment.breaks[3] = lambda _: Reply(
-        302, b"", {"location": "https://team.cloudflareaccess.com/cdn-cgi/access?a=1"}
-    )
+    deployment.breaks[3] = lambda _: reply
     facts = {"name": "smoke-0", "credential": "yes", "access": "yes", "preview_host": PREVIEW}
-    assert states(taken(deployment, facts))["no key"] == "passed"
+    assert states(taken(deployment, facts))["no key"] == state
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_service_token_goes_to_previews_only_where_the_caller_said_they_are(given: bool):
+    deployment = Deployment()
+    facts = {"name": "smoke-0", "credential": "yes", "access": "yes"} | ({"preview_host": PREVIEW} if given else {})
+    with serving(deployment) as url:
+        run(Wire(address.parse(url), Secrets(KEY, "id", "secret"), 5), facts, lambda: 0.0)
+    visits = [asked.headers for asked in deployment.asked if asked.host.endswith(PREVIEW)]
+    assert len(visits) == (4 if given else 3)
+    assert ["cf-access-client-secret" in headers for headers in visits] == [given] * len(visits)
+    assert all("authorization" not in headers for headers in visits)
 
 
 def test_keep_leaves_the_sandbox():
