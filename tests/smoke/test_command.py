@@ -68,6 +68,12 @@ def test_what_is_printed(name: str, form: str, key_file: str, capsys: pytest.Cap
     assert settled(printed.out, key_file) == golden.read_text(encoding="utf-8")
 
 
+def test_the_command_loads_nothing_heavy():
+    probe = "import sys, components.smoke.command; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"pulumi", "pydantic", "cloudflare", "httpx", "yaml"} & set(done.stdout.split())
+
+
 def test_strict_fails_what_was_not_run(key_file: str):
     with serving(Deployment(containers=False)) as url:
         assert main(["smoke", url, "--key-file", key_file, "--strict"]) == 1

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from components.smoke.runner import ALL
-from tests.smoke.test_runs import REQUESTS
+from tests.smoke.runs import REQUESTS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/smoke.md").read_text(encoding="utf-8")
 
