@@ -12,6 +12,7 @@ from typing import Any, Final
 COMMANDS: Final = {
     "check": ".commands.check",
     "key": ".commands.key",
+    "smoke": ".smoke.command",
 }
 
 

@@ -1,0 +1,122 @@
+"""The command `smoke`: ask a deployed Worker for everything it offers, once, and print what held.
+
+Ends with 0 when nothing failed and the door (health, refusals, the key) was tried, 1 when something failed, 2 when the
+deployment cannot be reached or the command cannot be understood, 130 when interrupted.
+"""
+
+import argparse
+import os
+import re
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Final, NoReturn
+
+from . import address, curl
+from .messages import UnreachableError
+from .report import FORMATS
+from .runner import exit_code
+from .runner import run as take_steps
+from .wire import Secrets, Wire
+
+HELP: Final = "ask a deployed Worker whether it works, step by step"
+_KEY: Final = re.compile(r"[!-~]{1,512}")
+
+
+class UsageError(Exception):
+    """The command cannot be understood; the message says why."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments. Keys are no arguments: those can be seen by others on the machine."""
+    parser.add_argument("url", help="where the API answers, such as https://sandbox.example.com")
+    parser.add_argument("--key-file", metavar="FILE", help="holds the API key; else it is taken from SANDBOX_API_KEY")
+    parser.add_argument("--connect", metavar="HOST[:PORT]", help="connect there, whatever the name in the URL means")
+    parser.add_argument("--preview-host", metavar="HOST", help="the domain that preview hosts end in")
+    parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="for each request; 60")
+    parser.add_argument("--format", choices=sorted(FORMATS), default="table", help="how the outcome is printed")
+    parser.add_argument("--keep", action="store_true", help="leave the sandbox of the run as it is")
+    parser.add_argument("--strict", action="store_true", help="a step that was not run counts as failed")
+    parser.epilog = "A Cloudflare Access service token is taken from CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET."
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value <= 3600:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 3600")
+    return value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and give its exit code."""
+    try:
+        place = address.parse(arguments.url, arguments.connect)
+        given = _secrets(arguments.key_file, os.environ)
+    except (UsageError, address.AddressError) as error:
+        return _refuse(str(error))
+    if (given.key or given.access_secret) and address.in_clear(place):
+        return _refuse(f"{place.url}: the key would travel in clear; use https")
+    known = _known(given, arguments.preview_host)
+    # Pipelines end a job with SIGTERM: the sandbox must not outlive it either.
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        taken = take_steps(Wire(place, given, arguments.timeout), known, time.monotonic, keep=arguments.keep)
+    except UnreachableError as error:
+        return _refuse(f"{place.url} cannot be reached: {error}")
+    except KeyboardInterrupt:
+        _refuse(f"Interrupted while the sandbox {known['name']} was being destroyed; it may still exist.")
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    sys.stdout.write(FORMATS[arguments.format](taken, place.url, curl.lines(place, arguments.key_file)))
+    return exit_code(taken, strict=arguments.strict)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _refuse(message: str) -> int:
+    sys.stderr.write(f"{message}\n")
+    return 2
+
+
+def _secrets(key_file: str | None, environment: Mapping[str, str]) -> Secrets:
+    found = Secrets(
+        _read(key_file) if key_file else environment.get("SANDBOX_API_KEY") or None,
+        environment.get("CF_ACCESS_CLIENT_ID") or None,
+        environment.get("CF_ACCESS_CLIENT_SECRET") or None,
+    )
+    if bool(found.access_id) != bool(found.access_secret):
+        raise UsageError("CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET belong together: set both or neither")
+    for each in (found.key, found.access_id, found.access_secret):
+        if each is not None and not _KEY.fullmatch(each):
+            raise UsageError("a key is 1 to 512 visible ASCII characters without spaces; what was given is not")
+    return found
+
+
+def _read(key_file: str) -> str:
+    try:
+        return Path(key_file).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise UsageError(f"--key-file {key_file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--key-file {key_file}: not a text file") from None
+
+
+def _known(given: Secrets, preview_host: str | None) -> dict[str, str]:
+    known = {"name": f"smoke-{secrets.token_hex(8)}"}
+    if given.access_id:
+        known["access"] = "yes"
+    if given.key or given.access_id:
+        known["credential"] = "yes"
+    if preview_host:
+        known["preview_host"] = preview_host.lower()
+    return known
