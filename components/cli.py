@@ -12,7 +12,7 @@ from typing import Any, Final
 COMMANDS: Final = {
     "check": ".commands.check",
     "key": ".commands.key",
-    "smoke": ".smoke.command",
+    "smoke": ".commands.smoke",
 }
 
 

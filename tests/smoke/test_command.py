@@ -69,7 +69,7 @@ def test_what_is_printed(name: str, form: str, key_file: str, capsys: pytest.Cap
 
 
 def test_the_command_loads_nothing_heavy():
-    probe = "import sys, components.smoke.command; print(*sys.modules)"
+    probe = "import sys, components.commands.smoke; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"pulumi", "pydantic", "cloudflare", "httpx", "yaml"} & set(done.stdout.split())
 

@@ -32,7 +32,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/smoke": (set(), {"smoke"}),
     # Reads the files of projects; YAML only where a Pulumi project is read.
     "components/check": ({"yaml"}, {*PURE, "check"}),
-    "components/commands": (set(), {*PURE, "check"}),
+    "components/commands": (set(), {*PURE, "check", "smoke"}),
     "policy": ({"pulumi", "pulumi_policy", "components"}, set()),
     "__main__": ({"pulumi", "components"}, set()),
     # A process of its own: it is judged against the real plugin, so it shares nothing with the services.

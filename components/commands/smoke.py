@@ -16,12 +16,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-from . import address, curl
-from .messages import UnreachableError
-from .report import FORMATS
-from .runner import exit_code
-from .runner import run as take_steps
-from .wire import Secrets, Wire
+from ..smoke import address, curl
+from ..smoke.messages import UnreachableError
+from ..smoke.report import FORMATS
+from ..smoke.runner import exit_code
+from ..smoke.runner import run as take_steps
+from ..smoke.wire import Secrets, Wire
 
 HELP: Final = "ask a deployed Worker whether it works, step by step"
 _KEY: Final = re.compile(r"[!-~]{1,512}")
