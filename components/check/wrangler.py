@@ -92,7 +92,6 @@ def worker(said: Environment) -> Worker:
         bindings=tuple(_bindings(said)),
         class_steps=Fact(frozenset(_steps(said)), said.where("migrations")),
         observability=Fact(recorded, said.where("observability")),
-        workers_dev=Fact(said.get("workers_dev", bool) is not False, said.where("workers_dev")),
         required_secrets=Fact(frozenset(each for each in required if isinstance(each, str)), said.place),
     )
 

@@ -1,7 +1,7 @@
 """What a rule is and what it finds. Rules register themselves; the catalogue is read in `components.rules`."""
 
 import string
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -127,6 +127,3 @@ def rule(
 def placeholders(remedy: str) -> set[str]:
     """Give the names a remedy leaves open."""
     return {name for _, name, _, _ in string.Formatter().parse(remedy) if name}
-
-
-Overrides = Mapping[str, str]
