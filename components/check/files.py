@@ -11,9 +11,8 @@ LARGEST_CONFIG: Final = 1_000_000
 LARGEST_MODULE: Final = 2_000_000
 LARGEST_LOCK: Final = 64_000_000
 MOST_FOLDERS: Final = 20_000
-SKIPPED: Final = frozenset(
-    {"node_modules", ".git", ".hg", ".venv", "venv", "__pycache__", ".wrangler", ".pnpm-store", ".yarn", ".turbo"}
-)
+SKIPPED: Final = frozenset({"node_modules", "venv", "__pycache__", "dist"})
+"""Folders of others' or of made files; hidden ones are skipped too."""
 CONFIGS: Final = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
 """Names of configurations; of several in one folder wrangler takes the first of these."""
 
@@ -87,5 +86,5 @@ def walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
     for count, (folder, folders, names) in enumerate(os.walk(root, onerror=None, followlinks=False)):
         if count >= MOST_FOLDERS:
             return
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
         yield Path(folder), sorted(names)

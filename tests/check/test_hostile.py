@@ -117,6 +117,18 @@ def test_links_that_lead_in_a_circle_are_not_followed(folder: Path):
     assert what.startswith("the file cannot be read: Too many levels of symbolic links")
 
 
+@pytest.mark.parametrize("name", ["node_modules/a", ".git", ".wrangler/tmp", "dist/worker"])
+def test_folders_of_others_are_not_searched(folder: Path, name: str):
+    (folder / name).mkdir(parents=True)
+    (folder / name / "wrangler.jsonc").write_text("{ broken")
+    assert found() == []
+
+
+def test_projects_in_folders_below_are_found(folder: Path):
+    write(folder / "packages/a", PROJECTS["5 exit code ignored"])
+    assert [where for where, _ in found()] == ["packages/a/src/index.ts:7"]
+
+
 def test_modules_that_import_each_other_end(folder: Path):
     (folder / "src/a.ts").write_text("import './b'; export * from './index';\n")
     (folder / "src/b.ts").write_text("import './a.js'; const sandbox = x; sandbox.rm('y');\n")
