@@ -93,6 +93,7 @@ def test_sarif(folder: Path, capsys: pytest.CaptureFixture[str]):
     names = [each["id"] for each in log["runs"][0]["tool"]["driver"]["rules"]]
     assert code == 1
     assert [names[each["ruleIndex"]] for each in results] == [each["ruleId"] for each in results]
+    assert results[0]["level"] == "error"
     place = results[0]["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "Dockerfile"}, "region": {"startLine": 1}}
     uris = {each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results}
@@ -112,6 +113,8 @@ def test_github(folder: Path, capsys: pytest.CaptureFixture[str]):
         "::warning file=src/index.ts,line=7,title=code/exec-injection::exec runs a string put together from values. "
     )
     assert out.count("\n") == 1
+    write(folder, DRIFTED)
+    assert run(capsys, "--format", "github")[1].startswith("::error file=Dockerfile,line=1,title=versions/image-tag::")
 
 
 @pytest.mark.parametrize(
