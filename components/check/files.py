@@ -50,6 +50,16 @@ class Files:
         self.problems.append((where, what))
 
 
+def is_file(path: Path | str) -> bool:
+    """Say whether there is such a file; unlike pathlib, a name that no file can have is no error."""
+    return os.path.isfile(path)  # noqa: PTH113 - see above
+
+
+def is_folder(path: Path | str) -> bool:
+    """Say whether there is such a folder; unlike pathlib, a name that no folder can have is no error."""
+    return os.path.isdir(path)  # noqa: PTH112 - see above
+
+
 def read(path: Path, largest: int) -> str:
     """Read a text file; UTF-8 and UTF-16 with a mark are understood."""
     try:

@@ -12,7 +12,7 @@ from components.check.project import check_path
 from components.check.script import Script
 from components.cli import main
 from tests.check import fuzz
-from tests.check.corpus import PROJECTS, SOUND, config
+from tests.check.corpus import CONTAINER, PROJECTS, SOUND, config
 from tests.check.test_corpus import TODAY, write
 
 
@@ -156,6 +156,19 @@ def test_files_that_are_named_but_missing(folder: Path):
         ("wrangler.jsonc:3", "there is no entry module src/index.ts"),
         ("wrangler.jsonc:11", "there is no Dockerfile ./Dockerfile"),
     ]
+
+
+@pytest.mark.parametrize("key", ["image", "main"])
+@pytest.mark.parametrize("name", ["x" * 5000, "./" + "y/" * 3000 + "Dockerfile", "a\udcffb", "a\0b", "..", "/", "~"])
+def test_names_that_no_file_can_have(folder: Path, key: str, name: str):
+    changes = {"main": name} if key == "main" else {"containers": [{**CONTAINER, "image": name}]}
+    (folder / "wrangler.jsonc").write_text(config(**changes))
+    assert main(["check", "--today", "2026-11-16"]) in {0, 1, 2}
+
+
+def test_a_path_that_no_file_can_have(capsys: pytest.CaptureFixture[str]):
+    assert main(["check", "x" * 5000]) == 2
+    assert capsys.readouterr().err == f"there is no {'x' * 5000}\n"
 
 
 def test_a_dockerfile_without_a_stage(folder: Path):
