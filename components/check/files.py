@@ -11,9 +11,8 @@ LARGEST_CONFIG: Final = 1_000_000
 LARGEST_MODULE: Final = 2_000_000
 LARGEST_LOCK: Final = 64_000_000
 MOST_FOLDERS: Final = 20_000
-SKIPPED: Final = frozenset(
-    {"node_modules", ".git", ".hg", ".venv", "venv", "__pycache__", ".wrangler", ".pnpm-store", ".yarn", ".turbo"}
-)
+SKIPPED: Final = frozenset({"node_modules", "venv", "__pycache__", "dist"})
+"""Folders of others' or of made files; hidden ones are skipped too."""
 CONFIGS: Final = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
 """Names of configurations; of several in one folder wrangler takes the first of these."""
 
@@ -49,6 +48,16 @@ class Files:
     def problem(self, where: str, what: str) -> None:
         """Remember that something could not be read."""
         self.problems.append((where, what))
+
+
+def is_file(path: Path | str) -> bool:
+    """Say whether there is such a file; unlike pathlib, a name that no file can have is no error."""
+    return os.path.isfile(path)  # noqa: PTH113 - see above
+
+
+def is_folder(path: Path | str) -> bool:
+    """Say whether there is such a folder; unlike pathlib, a name that no folder can have is no error."""
+    return os.path.isdir(path)  # noqa: PTH112 - see above
 
 
 def read(path: Path, largest: int) -> str:
@@ -87,5 +96,5 @@ def walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
     for count, (folder, folders, names) in enumerate(os.walk(root, onerror=None, followlinks=False)):
         if count >= MOST_FOLDERS:
             return
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
         yield Path(folder), sorted(names)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..platform.sdk_support import PACKAGE
 from ..rules.facts import Fact, Package, SupplyChain
 from .document import BrokenDocumentError, Document, line_of, read_jsonc
-from .files import LARGEST_LOCK, Files
+from .files import LARGEST_LOCK, Files, is_file
 
 _NAME: Final = re.escape(PACKAGE)
 _LOCKS: Final = {
@@ -76,7 +76,7 @@ def _lock(files: Files, folder: Path, top: Path) -> tuple[Path, str] | None:
     for each in _upwards(folder, top):
         for name in _LOCKS:
             path = each / name
-            if path.is_file():
+            if is_file(path):
                 text = files.text(path, LARGEST_LOCK)
                 if text is not None:
                     return path, text
@@ -85,7 +85,7 @@ def _lock(files: Files, folder: Path, top: Path) -> tuple[Path, str] | None:
 
 def _install_scripts(files: Files, folder: Path, top: Path, lock: str, where: str) -> Fact[bool]:
     # pnpm, bun and yarn 4 run scripts of listed packages only.
-    if lock in {"pnpm-lock.yaml", "bun.lock"} or (folder / ".yarnrc.yml").is_file():
+    if lock in {"pnpm-lock.yaml", "bun.lock"} or is_file(folder / ".yarnrc.yml"):
         return Fact(value=False, where=where)
     texts = (files.text(each / ".npmrc") or "" for each in _upwards(folder, top))
     return Fact(not any(map(_NO_SCRIPTS.search, texts)), where)

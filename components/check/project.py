@@ -11,7 +11,7 @@ from ..rules.facts import Container, Fact, Image, Stack
 from ..rules.finding import DOCS
 from . import npm, wrangler
 from .document import BrokenDocumentError, Document, read_jsonc, read_toml
-from .files import CONFIGS, Files, walk
+from .files import CONFIGS, Files, is_file, is_folder, walk
 from .source import Modules
 
 UNREADABLE = "check/unreadable"
@@ -34,10 +34,10 @@ def check_path(
     path: Path, *, today: date, overrides: Mapping[str, str] | None = None, docker: Fact[bool] | None = None
 ) -> Result:
     """Judge every project at or below a path, or a single file."""
-    if not path.exists():
+    if not is_file(path) and not is_folder(path):
         raise UsageError(f"there is no {path}")
     chosen = valid_overrides(overrides or {})
-    files = Files(path if path.is_dir() else path.parent)
+    files = Files(path if is_folder(path) else path.parent)
     found: dict[tuple[str, str, str], Finding] = {}
     projects: list[Path] = []
     for config, stack in stacks(files, path):
@@ -71,7 +71,7 @@ def _unreadable(where: str, what: str) -> Finding:
 
 def stacks(files: Files, path: Path) -> Iterator[tuple[Path, Stack]]:
     """Give the facts of every stack that is described at or below a path, with the file that describes it."""
-    if path.is_file():
+    if is_file(path):
         yield from _single(files, path)
         return
     for folder, names in walk(path):

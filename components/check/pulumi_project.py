@@ -11,7 +11,7 @@ from ..rules.facts import Fact, Image, Stack
 from ..settings import SandboxSettings, SettingsError
 from ..settings.facts import facts
 from . import npm
-from .files import Files
+from .files import Files, is_file
 from .source import Modules
 from .wrangler import read_dockerfile
 
@@ -78,7 +78,7 @@ def _judge(files: Files, path: Path, node: Any) -> Iterator[Stack]:
 def _package_folder(entry: Path, top: Path) -> Path:
     """Find the folder of the package that an entry module belongs to."""
     above = (each for each in entry.parents if each.is_relative_to(top))
-    return next((each for each in above if (each / "package.json").is_file()), top)
+    return next((each for each in above if is_file(each / "package.json")), top)
 
 
 def _with_source(files: Files, entry: Path, stack: Stack, where: str) -> Stack:

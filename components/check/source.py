@@ -9,7 +9,7 @@ from typing import Final
 from ..platform.sdk_support import PACKAGE
 from ..rules.facts import Call, Fact, Source
 from ..rules.features import MOUNT
-from .files import LARGEST_MODULE, Files
+from .files import LARGEST_MODULE, Files, is_file
 from .script import Invocation, Script, exports, imported
 
 _SUFFIXES: Final = (".ts", ".tsx", ".mts", ".js", ".mjs", ".jsx", ".cjs")
@@ -109,7 +109,7 @@ def _resolved(path: Path, target: str) -> Path | None:
     base = os.path.normpath(os.path.join(path.parent, target))  # noqa: PTH118 - text is faster
     stem = base.removesuffix(".js").removesuffix(".mjs").removesuffix(".jsx").removesuffix(".cjs")
     candidates = (base, *(stem + suffix for suffix in _SUFFIXES), *(f"{base}/index{suffix}" for suffix in _SUFFIXES))
-    found = (each for each in candidates if each.endswith(_SUFFIXES) and os.path.isfile(each))  # noqa: PTH113
+    found = (each for each in candidates if each.endswith(_SUFFIXES) and is_file(each))
     first = next(found, None)
     return Path(first) if first else None
 

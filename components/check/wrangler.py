@@ -13,7 +13,7 @@ from ..platform.containers import MANAGED, SCHEDULED
 from ..rules.facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Image, Preview, Worker
 from . import dockerfile
 from .document import Document
-from .files import Files
+from .files import Files, is_file, is_folder
 
 _NOT_INHERITED: Final = frozenset({"vars", "durable_objects", "r2_buckets", "kv_namespaces", "containers", "secrets"})
 """Of the keys that are read here."""
@@ -92,7 +92,6 @@ def worker(said: Environment) -> Worker:
         bindings=tuple(_bindings(said)),
         class_steps=Fact(frozenset(_steps(said)), said.where("migrations")),
         observability=Fact(recorded, said.where("observability")),
-        workers_dev=Fact(said.get("workers_dev", bool) is not False, said.where("workers_dev")),
         required_secrets=Fact(frozenset(each for each in required if isinstance(each, str)), said.place),
     )
 
@@ -217,8 +216,8 @@ def _image(said: Environment, value: Any, where: str, files: Files) -> Image | N
     if not isinstance(value, str) or not value or "\0" in value:
         return None
     path = said.folder / value
-    path = path / "Dockerfile" if path.is_dir() else path
-    if path.is_file():
+    path = path / "Dockerfile" if is_folder(path) else path
+    if is_file(path):
         text = files.text(path)
         return Image(where, dockerfile=read_dockerfile(files, path, text)) if text is not None else None
     if value.startswith((".", "/")) or value.endswith("Dockerfile"):

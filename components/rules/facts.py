@@ -73,7 +73,6 @@ class Worker(_Facts):
     class_steps: Fact[frozenset[str]] | None = None
     """Which of `migrations` and `exports` the configuration uses."""
     observability: Fact[bool] | None = None
-    workers_dev: Fact[bool] | None = None
     required_secrets: Fact[frozenset[str]] | None = None
     """Names of the secrets the Worker is known to be given."""
 
@@ -190,7 +189,6 @@ class Bucket(_Facts):
     expiring_prefixes: Fact[tuple[str, ...]] | None = None
     """Prefixes with a lifecycle rule that deletes."""
     jurisdiction: Fact[str | None] | None = None
-    protected: Fact[bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -256,7 +254,6 @@ class Live(_Facts):
     where: str = "live"
     image_version: Fact[str] | None = None
     """SDK version of the image that the application runs."""
-    classes: tuple[DurableClass, ...] | None = None
 
 
 @dataclass(frozen=True)

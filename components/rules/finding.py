@@ -1,7 +1,6 @@
 """What a rule is and what it finds. Rules register themselves; the catalogue is read in `components.rules`."""
 
-import string
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -122,11 +121,3 @@ def rule(
         return check
 
     return declare
-
-
-def placeholders(remedy: str) -> set[str]:
-    """Give the names a remedy leaves open."""
-    return {name for _, name, _, _ in string.Formatter().parse(remedy) if name}
-
-
-Overrides = Mapping[str, str]

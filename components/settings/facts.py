@@ -53,7 +53,6 @@ def _worker(settings: SandboxSettings) -> Worker:
         bindings=tuple(_bindings(settings)),
         class_steps=frozenset({said.lifecycle}),
         observability=said.observability.enabled,
-        workers_dev=said.workers_dev,
     )
 
 

@@ -14,91 +14,11 @@ import yaml
 from components.cli import main
 from components.settings.access import AccessSettings
 from tests.check.corpus import CONTAINER, PROJECTS, SOUND, Project, config, project
+from tests.check.sarif import SARIF
 from tests.check.test_corpus import write
 
 ROOT = Path(__file__).resolve().parents[2]
 DAY = ["--today", "2026-11-16"]
-SARIF = {
-    "type": "object",
-    "required": ["version", "runs", "$schema"],
-    "properties": {
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "required": ["tool", "results"],
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "required": ["driver"],
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "required": ["name"],
-                                "properties": {
-                                    "rules": {
-                                        "type": "array",
-                                        "uniqueItems": True,
-                                        "items": {
-                                            "type": "object",
-                                            "required": ["id"],
-                                            "properties": {
-                                                "shortDescription": {"type": "object", "required": ["text"]},
-                                                "helpUri": {"type": "string", "pattern": "^https://"},
-                                            },
-                                        },
-                                    }
-                                },
-                            }
-                        },
-                    },
-                    "results": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["message", "ruleId", "ruleIndex", "level", "locations"],
-                            "properties": {
-                                "level": {"enum": ["none", "note", "warning", "error"]},
-                                "message": {"type": "object", "required": ["text"]},
-                                "ruleIndex": {"type": "integer", "minimum": 0},
-                                "locations": {
-                                    "type": "array",
-                                    "minItems": 1,
-                                    "items": {
-                                        "type": "object",
-                                        "required": ["physicalLocation"],
-                                        "properties": {
-                                            "physicalLocation": {
-                                                "type": "object",
-                                                "required": ["artifactLocation", "region"],
-                                                "properties": {
-                                                    "artifactLocation": {
-                                                        "type": "object",
-                                                        "required": ["uri"],
-                                                        "properties": {
-                                                            "uri": {"type": "string", "pattern": r"^[^\s\\]+$"}
-                                                        },
-                                                    },
-                                                    "region": {
-                                                        "type": "object",
-                                                        "properties": {"startLine": {"type": "integer", "minimum": 1}},
-                                                    },
-                                                },
-                                            }
-                                        },
-                                    },
-                                },
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
-"""The essentials of the SARIF 2.1.0 schema, as code scanning needs them."""
 DRIFTED = project("versions/image-tag Dockerfile:1", files={"Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.9\n"})
 
 
@@ -173,6 +93,7 @@ def test_sarif(folder: Path, capsys: pytest.CaptureFixture[str]):
     names = [each["id"] for each in log["runs"][0]["tool"]["driver"]["rules"]]
     assert code == 1
     assert [names[each["ruleIndex"]] for each in results] == [each["ruleId"] for each in results]
+    assert results[0]["level"] == "error"
     place = results[0]["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "Dockerfile"}, "region": {"startLine": 1}}
     uris = {each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results}
@@ -192,6 +113,8 @@ def test_github(folder: Path, capsys: pytest.CaptureFixture[str]):
         "::warning file=src/index.ts,line=7,title=code/exec-injection::exec runs a string put together from values. "
     )
     assert out.count("\n") == 1
+    write(folder, DRIFTED)
+    assert run(capsys, "--format", "github")[1].startswith("::error file=Dockerfile,line=1,title=versions/image-tag::")
 
 
 @pytest.mark.parametrize(

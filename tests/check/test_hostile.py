@@ -12,7 +12,7 @@ from components.check.project import check_path
 from components.check.script import Script
 from components.cli import main
 from tests.check import fuzz
-from tests.check.corpus import PROJECTS, SOUND, config
+from tests.check.corpus import CONTAINER, PROJECTS, SOUND, config
 from tests.check.test_corpus import TODAY, write
 
 
@@ -117,6 +117,18 @@ def test_links_that_lead_in_a_circle_are_not_followed(folder: Path):
     assert what.startswith("the file cannot be read: Too many levels of symbolic links")
 
 
+@pytest.mark.parametrize("name", ["node_modules/a", ".git", ".wrangler/tmp", "dist/worker"])
+def test_folders_of_others_are_not_searched(folder: Path, name: str):
+    (folder / name).mkdir(parents=True)
+    (folder / name / "wrangler.jsonc").write_text("{ broken")
+    assert found() == []
+
+
+def test_projects_in_folders_below_are_found(folder: Path):
+    write(folder / "packages/a", PROJECTS["5 exit code ignored"])
+    assert [where for where, _ in found()] == ["packages/a/src/index.ts:7"]
+
+
 def test_modules_that_import_each_other_end(folder: Path):
     (folder / "src/a.ts").write_text("import './b'; export * from './index';\n")
     (folder / "src/b.ts").write_text("import './a.js'; const sandbox = x; sandbox.rm('y');\n")
@@ -144,6 +156,19 @@ def test_files_that_are_named_but_missing(folder: Path):
         ("wrangler.jsonc:3", "there is no entry module src/index.ts"),
         ("wrangler.jsonc:11", "there is no Dockerfile ./Dockerfile"),
     ]
+
+
+@pytest.mark.parametrize("key", ["image", "main"])
+@pytest.mark.parametrize("name", ["x" * 5000, "./" + "y/" * 3000 + "Dockerfile", "a\udcffb", "a\0b", "..", "/", "~"])
+def test_names_that_no_file_can_have(folder: Path, key: str, name: str):
+    changes = {"main": name} if key == "main" else {"containers": [{**CONTAINER, "image": name}]}
+    (folder / "wrangler.jsonc").write_text(config(**changes))
+    assert main(["check", "--today", "2026-11-16"]) in {0, 1, 2}
+
+
+def test_a_path_that_no_file_can_have(capsys: pytest.CaptureFixture[str]):
+    assert main(["check", "x" * 5000]) == 2
+    assert capsys.readouterr().err == f"there is no {'x' * 5000}\n"
 
 
 def test_a_dockerfile_without_a_stage(folder: Path):
