@@ -8,12 +8,14 @@ is the reverse: previews stop answering first, applications go before the Worker
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import pulumi
 
+from . import rules
 from .access import AccessArgs, AccessGate
 from .application import ApplicationArgs, SandboxApplication
 from .bundle import packaged
@@ -21,9 +23,11 @@ from .bundle import worker as code
 from .domain import DomainArgs, PreviewDomain
 from .image import ImageArgs, SandboxImage
 from .naming import physical_name
+from .rules.facts import Package
 from .settings import SandboxSettings, SettingsError
 from .settings.document import MAIN_KIND, Kind
 from .settings.domain import DomainSettings, overlaps
+from .settings.facts import facts
 from .storage import SandboxStorage, StorageArgs
 from .worker import SandboxWorker, WorkerArgs
 
@@ -221,8 +225,21 @@ def _prepared(settings: SandboxSettings, secrets: Mapping[str, pulumi.Input[str]
         bundle = _bundle(settings, folder)
     except code.BundleError as error:
         raise pulumi.RunError(str(error)) from error
+    _judge(settings, version)
     prefix = (settings.name, pulumi.get_stack())
     return _Plan(settings, settings.account_id, version, bundle, prefix, secrets, folder)
+
+
+def _judge(settings: SandboxSettings, version: str) -> None:
+    """Refuse what a mandatory rule refuses, before anything is made; warn of what an advisory one finds."""
+    found = rules.check(
+        facts(settings, Package.of("sdk", locked=version)), today=datetime.now(UTC).date(), overrides=settings.rules
+    )
+    refused = [finding.text() for finding in found if finding.severity == rules.MANDATORY]
+    if refused:
+        raise pulumi.RunError("\n".join(refused))
+    for finding in found:
+        pulumi.log.warn(finding.text())
 
 
 def _bundle(settings: SandboxSettings, folder: Path) -> code.WorkerBundle:

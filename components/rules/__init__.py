@@ -13,7 +13,18 @@ from . import auth, classes, code, container, flags, image, preview, storage, su
 from .facts import Stack
 from .finding import ADVISORY, CATALOGUE, MANDATORY, OFF, SEVERITIES, Finding, Rule, Severity
 
-__all__ = ["ADVISORY", "MANDATORY", "Finding", "Rule", "Stack", "UnknownRuleError", "check", "rules", "valid_overrides"]
+__all__ = [
+    "ADVISORY",
+    "CATALOGUE",
+    "MANDATORY",
+    "Finding",
+    "Rule",
+    "Stack",
+    "UnknownRuleError",
+    "check",
+    "rules",
+    "valid_overrides",
+]
 
 _MODULES = (flags, classes, versions, support, image, container, preview, auth, storage, supply_chain, code)
 

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from ..rules import CATALOGUE
 from .access import AccessSettings, protected_hosts
 from .base import Section, each, matching
 from .container import ContainerSettings
@@ -39,6 +40,11 @@ def _is_kind(kind: str) -> None:
 def _is_variable(name: str) -> None:
     if not (name.isascii() and name.isidentifier()):
         raise ValueError(f"{name!r} cannot name a secret; use letters, digits and underscores")
+
+
+def _is_rule(name: str) -> None:
+    if name not in CATALOGUE:
+        raise ValueError(f"there is no rule {name}; docs/rules.md lists them")
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,9 @@ class SandboxSettings(Section):
     secrets: Annotated[tuple[str, ...], each(_is_variable)] = ()
     """Names of the Worker's secrets. Their values are never settings: `pulumi config set --secret NAME`, or the
     component's argument `secrets`."""
+
+    rules: Annotated[dict[str, Literal["mandatory", "advisory", "off"]], each(_is_rule)] = Field(default_factory=dict)
+    """Rules that are more or less strict here than docs/rules.md says, by id."""
 
     @model_validator(mode="after")
     def _classes_differ(self) -> Self:

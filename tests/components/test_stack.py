@@ -14,6 +14,7 @@ from tests.components.monitor import Recorded, deploy
 GOLDEN = Path(__file__).parent / "golden"
 ACCOUNT = "a" * 32
 DIGEST = f"registry.example/{ACCOUNT}/ready@sha256:{'1' * 64}"
+MANAGED = f"registry.cloudflare.com/{ACCOUNT}/ready@sha256:{'1' * 64}"
 FULL: dict[str, Any] = {
     "name": "box",
     "account_id": ACCOUNT,
@@ -256,8 +257,8 @@ def test_physical_names_can_be_given(run: Run):
 
 
 def test_in_generation_1_the_worker_carries_the_images(run: Run):
-    recorded = run({"sdk": {"generation": "1.x", "version": "1.0.3"}, "image": {"reference": DIGEST}})
-    assert recorded.one("WorkerScript").inputs["classes"] == {"Sandbox": {"container": {"images": {"main": DIGEST}}}}
+    recorded = run({"sdk": {"generation": "1.x", "version": "1.0.3"}, "image": {"reference": MANAGED}})
+    assert recorded.one("WorkerScript").inputs["classes"] == {"Sandbox": {"container": {"images": {"main": MANAGED}}}}
     assert recorded.one("ContainerApplication").inputs["schedulingPolicy"] == "durable_object"
 
 
@@ -308,3 +309,24 @@ def test_a_worker_without_a_lock_file_needs_the_version(tmp_path: Path):
     assert caught.value.problems == [
         "sdk.version: the Worker has no package-lock.json that names the SDK; add the version"
     ]
+
+
+def test_a_mandatory_rule_refuses_the_stack_before_anything_is_made(run: Run):
+    with pytest.raises(pulumi.RunError) as caught:
+        run({"image": {"reference": DIGEST}, "worker": {"variables": {"API_TOKEN": "abc"}}})
+    assert str(caught.value).startswith("worker.variables.API_TOKEN: ")
+    assert "\n  remedy: " in str(caught.value)
+
+
+def test_a_rule_can_be_made_advisory_and_then_warns(run: Run):
+    document = {"image": {"reference": DIGEST}, "worker": {"variables": {"API_TOKEN": "abc"}}}
+    with pytest.raises(pulumi.RunError) as caught:
+        run(document)
+    rule = str(caught.value).partition("[")[2].partition("]")[0]
+    assert any(f"[{rule}]" in warning for warning in run({**document, "rules": {rule: "advisory"}}).warnings)
+    assert not any(f"[{rule}]" in warning for warning in run({**document, "rules": {rule: "off"}}).warnings)
+
+
+def test_a_rule_that_does_not_exist_is_a_mistake():
+    with pytest.raises(SettingsError, match=r"rules: there is no rule flags/none; docs/rules\.md lists them"):
+        SandboxSettings.parse({"rules": {"flags/none": "off"}})
