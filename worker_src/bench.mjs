@@ -3,6 +3,7 @@
  * add to a request, against the same Durable Object call made by a bare Worker. `--json` prints one line for programs.
  */
 import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { Miniflare } from "miniflare";
@@ -42,12 +43,26 @@ function miniflare(contents) {
 /** The lower quartile: what else the machine does only ever adds. */
 const typical = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)];
 
-/** Time to the first answer of a fresh process. */
+/** Milliseconds that workerd has computed so far, where the system tells (Linux): other work on the machine does not count. */
+async function computed() {
+  let total = 0;
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/.exec(stat) ?? [];
+    if (name !== "workerd" || Number(parent) !== process.pid) continue;
+    for (const task of await readdir(`/proc/${pid}/task`)) {
+      total += Number((await readFile(`/proc/${pid}/task/${task}/schedstat`, "utf8")).split(" ")[0]) / 1e6;
+    }
+  }
+  return total;
+}
+
+/** What it takes a fresh process to give its first answer. */
 async function firstAnswer(contents) {
   const started = performance.now();
   const instance = new Miniflare({ ...WORKERD, modules: [{ type: "ESModule", path: "index.js", contents }] });
   await (await instance.dispatchFetch("http://localhost/health")).text();
-  const time = performance.now() - started;
+  const time = process.platform === "linux" ? await computed() : performance.now() - started;
   await instance.dispose();
   return time;
 }
@@ -55,7 +70,7 @@ async function firstAnswer(contents) {
 /** How much longer the Worker takes than one that does nothing; turn about, the best of each. */
 async function startUp(contents) {
   const times = [[], []];
-  for (let round = 0; round < 8; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     times[0].push(await firstAnswer(EMPTY));
     times[1].push(await firstAnswer(contents));
   }
