@@ -12,7 +12,12 @@ import { bundle, HERE } from "./build.mjs";
 
 const KEY = "bench-key-0123456789";
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 300);
-const WORKERD = { compatibilityDate: "2026-07-01", compatibilityFlags: ["nodejs_compat"], cf: false, handleStructuredLogs: () => undefined };
+const WORKERD = {
+  compatibilityDate: "2026-07-01",
+  compatibilityFlags: ["nodejs_compat"],
+  cf: false,
+  handleStructuredLogs: () => undefined,
+};
 
 /** The same object behind both Workers: the measured difference is the Worker alone. */
 const OBJECT = `
@@ -43,7 +48,10 @@ function miniflare(contents) {
 /** The lower quartile: what else the machine does only ever adds. */
 const typical = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)];
 
-/** Milliseconds that workerd has computed so far, where the system tells (Linux): other work on the machine does not count. */
+/**
+ * Milliseconds that workerd has computed so far, where the system tells (Linux): other work on the machine does not
+ * count.
+ */
 async function computed() {
   let total = 0;
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
@@ -106,15 +114,20 @@ async function requests(bare, full) {
 
 const deployed = await bundle(path.join(HERE, "src/index.ts"));
 const measured = await bundle(path.join(HERE, "src/index.ts"), {
-  plugins: [{
-    name: "object",
-    setup: (build) => {
-      // The entry's handler with the bench's object in place of the SDK's class.
-      build.onResolve({ filter: /^bench:object$/ }, () => ({ path: "object", namespace: "bench" }));
-      build.onLoad({ filter: /.*/, namespace: "bench" }, () => ({ contents: OBJECT, resolveDir: HERE }));
+  plugins: [
+    {
+      name: "object",
+      setup: (build) => {
+        // The entry's handler with the bench's object in place of the SDK's class.
+        build.onResolve({ filter: /^bench:object$/ }, () => ({ path: "object", namespace: "bench" }));
+        build.onLoad({ filter: /.*/, namespace: "bench" }, () => ({ contents: OBJECT, resolveDir: HERE }));
+      },
     },
-  }],
-  stdin: { contents: 'export { default } from "./src/index.ts"; export { Sandbox } from "bench:object";', resolveDir: HERE },
+  ],
+  stdin: {
+    contents: 'export { default } from "./src/index.ts"; export { Sandbox } from "bench:object";',
+    resolveDir: HERE,
+  },
   entryPoints: undefined,
 });
 const started = await startUp(deployed);

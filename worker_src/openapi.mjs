@@ -17,12 +17,18 @@ export async function served() {
     compatibilityDate: "2026-07-01",
     compatibilityFlags: ["nodejs_compat"],
     durableObjects: { Sandbox: { className: "Sandbox", useSQLite: true } },
-    bindings: { API_KEYS: JSON.stringify([{ id: "local", sha256: createHash("sha256").update(KEY).digest("hex"), tenant: "local", scopes: ["describe"] }]) },
+    bindings: {
+      API_KEYS: JSON.stringify([
+        { id: "local", sha256: createHash("sha256").update(KEY).digest("hex"), tenant: "local", scopes: ["describe"] },
+      ]),
+    },
     handleStructuredLogs: () => undefined,
     cf: false,
   });
   try {
-    const response = await miniflare.dispatchFetch("http://localhost/v1/openapi.json", { headers: { authorization: `Bearer ${KEY}` } });
+    const response = await miniflare.dispatchFetch("http://localhost/v1/openapi.json", {
+      headers: { authorization: `Bearer ${KEY}` },
+    });
     return `${JSON.stringify(await response.json(), null, 2)}\n`;
   } finally {
     await miniflare.dispose();

@@ -35,9 +35,7 @@ class WorkerSources:
 def _run(
     command: Sequence[str | Path], cwd: Path, env: Mapping[str, str], ok: bool
 ) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command, cwd=cwd, env=env, capture_output=True, text=True, timeout=_TIMEOUT, check=False
-    )
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
     if ok:
         assert done.returncode == 0, f"{command} failed:\n{done.stdout}\n{done.stderr}"
     return done

@@ -40,7 +40,9 @@ def test_a_method_the_sdk_does_not_have_breaks_the_build(worker_sources: WorkerS
     (tmp_path / "node_modules").symlink_to(SOURCES / "node_modules")
     substitute = tmp_path / "test" / "substitute" / "sandbox.ts"
     substitute.write_text(substitute.read_text().replace("async killProcess(", "async endProcess("))
-    assert "Property 'killProcess' is missing in type 'SubstituteSandbox'" in _type_check(worker_sources, tmp_path, "test")
+    assert "Property 'killProcess' is missing in type 'SubstituteSandbox'" in _type_check(
+        worker_sources, tmp_path, "test"
+    )
     listed = tmp_path / "src" / "sandboxes.ts"
     listed.write_text(listed.read_text().replace('| "exposePort"', '| "openPort"'))
     assert '"openPort"' in _type_check(worker_sources, tmp_path, ".")

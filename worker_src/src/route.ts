@@ -57,7 +57,9 @@ interface Spec<B extends Schema | undefined, Q extends v.ObjectEntries | undefin
   /** Something new comes into being: `Idempotency-Key` is honoured. */
   creates?: boolean;
   bodyLimit?: number;
-  handle(call: Call<Output<B>, Q extends v.ObjectEntries ? v.InferOutput<v.StrictObjectSchema<Q, undefined>> : undefined>): Promise<unknown>;
+  handle(
+    call: Call<Output<B>, Q extends v.ObjectEntries ? v.InferOutput<v.StrictObjectSchema<Q, undefined>> : undefined>,
+  ): Promise<unknown>;
 }
 
 export interface Route extends Omit<Spec<Schema | undefined, v.ObjectEntries | undefined>, "handle"> {
@@ -65,7 +67,9 @@ export interface Route extends Omit<Spec<Schema | undefined, v.ObjectEntries | u
 }
 
 /** Declare a route; types flow from its schemas into its handler. */
-export function route<B extends Schema | undefined = undefined, Q extends v.ObjectEntries | undefined = undefined>(spec: Spec<B, Q>): Route {
+export function route<B extends Schema | undefined = undefined, Q extends v.ObjectEntries | undefined = undefined>(
+  spec: Spec<B, Q>,
+): Route {
   for (const [, name] of spec.path.matchAll(/\{(\w+)\}/g)) {
     if (!PARAMETERS[name ?? ""]) throw new Error(`${spec.path}: the parameter ${name} has no schema`);
   }

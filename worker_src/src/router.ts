@@ -1,4 +1,7 @@
-/** Requests in, answers out: every route of the table behind authentication, rate limit, scope and validation, each request logged once. */
+/**
+ * Requests in, answers out: every route of the table behind authentication, rate limit, scope and validation, each
+ * request logged once.
+ */
 import { PatternRouter } from "hono/router/pattern-router";
 import * as v from "valibot";
 
@@ -49,7 +52,11 @@ function matcher(routes: readonly Route[]): Match {
   return (method, path) => {
     const [found] = router.match("ALL", path) as [[Route, Record<string, string>][]];
     const match = found.find(([route]) => route.method === method);
-    if (match) return { route: match[0], params: Object.fromEntries(Object.entries(match[1]).map(([name, value]) => [name, decoded(value)])) };
+    if (match)
+      return {
+        route: match[0],
+        params: Object.fromEntries(Object.entries(match[1]).map(([name, value]) => [name, decoded(value)])),
+      };
     if (found.length === 0) throw new Problem("not_found", "There is nothing at this address.");
     const allow = found.map(([route]) => route.method).join(", ");
     throw new Problem("method_not_allowed", `Allowed here: ${allow}.`, { headers: { allow } });
@@ -58,15 +65,22 @@ function matcher(routes: readonly Route[]): Match {
 
 function readQuery(route: Route, url: URL): { values: unknown; kind: string } {
   const entries = Object.fromEntries(url.searchParams);
-  if (Object.keys(entries).length !== url.searchParams.size) throw new Problem("invalid_request", "A query parameter may be given once.");
+  if (Object.keys(entries).length !== url.searchParams.size)
+    throw new Problem("invalid_request", "A query parameter may be given once.");
   const schema = v.strictObject({ ...route.query, kind: v.optional(Kind, DEFAULT_KIND) });
   const { kind, ...values } = validate(schema, entries, "query") as { kind: string };
   return { values, kind };
 }
 
-async function prepare(visit: Visit, route: Route, given: Record<string, string>): Promise<{ call: Call; fingerprint: string }> {
+async function prepare(
+  visit: Visit,
+  route: Route,
+  given: Record<string, string>,
+): Promise<{ call: Call; fingerprint: string }> {
   const { env, request, url, requestId, caller, ctx } = visit as Required<Visit>;
-  const params = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, validate(PARAMETERS[name]!, value, `path.${name}`)]));
+  const params = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, validate(PARAMETERS[name]!, value, `path.${name}`)]),
+  );
   const { values, kind } = readQuery(route, url);
   const json = route.body ? await readJson(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : undefined;
   const waitUntil = (work: Promise<unknown>): void => ctx.waitUntil(work);
@@ -132,18 +146,29 @@ function failed(visit: Visit, error: unknown): Response {
   const problem = toProblem(error);
   visit.code = problem.code;
   if (problem.code === "internal") {
-    log("error", "unexpected", { request_id: visit.requestId, error: error instanceof Error ? error.name : typeof error });
+    log("error", "unexpected", {
+      request_id: visit.requestId,
+      error: error instanceof Error ? error.name : typeof error,
+    });
   }
   return problem.toResponse(visit.requestId);
 }
 
 /** The request handler for a table of routes. */
-export function createRouter(routes: readonly Route[]): (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response> {
+export function createRouter(
+  routes: readonly Route[],
+): (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response> {
   const match = matcher(routes);
   return async (request, env, ctx) => {
     const started = Date.now();
     const given = request.headers.get("x-request-id") ?? "";
-    const visit: Visit = { request, env, ctx, url: new URL(request.url), requestId: REQUEST_ID.test(given) ? given : crypto.randomUUID() };
+    const visit: Visit = {
+      request,
+      env,
+      ctx,
+      url: new URL(request.url),
+      requestId: REQUEST_ID.test(given) ? given : crypto.randomUUID(),
+    };
     const response = finish(await serve(visit, match).catch((error: unknown) => failed(visit, error)), visit.requestId);
     log(response.status >= 500 ? "error" : "info", "request", {
       request_id: visit.requestId,

@@ -6,7 +6,17 @@ import { Problem } from "../errors.ts";
 import { fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
 import { route } from "../route.ts";
 import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
-import { EXACTLY_ONE, exactlyOne, Identifier, MAX_TIMEOUT_MS, Path, Port, Runnable, Timeout, Variables } from "../schemas.ts";
+import {
+  EXACTLY_ONE,
+  exactlyOne,
+  Identifier,
+  MAX_TIMEOUT_MS,
+  Path,
+  Port,
+  Runnable,
+  Timeout,
+  Variables,
+} from "../schemas.ts";
 import { commandOf } from "./commands.ts";
 
 const AT = "/v1/sandboxes/{name}/processes";

@@ -1,4 +1,6 @@
-/** Row 11: sessions, each a shell with its own directory and environment. Commands and processes name one to run in it. */
+/**
+ * Row 11: sessions, each a shell with its own directory and environment. Commands and processes name one to run in it.
+ */
 import * as v from "valibot";
 
 import { route } from "../route.ts";

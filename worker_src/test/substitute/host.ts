@@ -1,4 +1,7 @@
-/** The machine behind the substitute: answers its operations, writes down each one, and fails those a test asks it to fail. */
+/**
+ * The machine behind the substitute: answers its operations, writes down each one, and fails those a test asks it to
+ * fail.
+ */
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs/promises";
 import net from "node:net";
@@ -21,6 +24,8 @@ export class Host {
   seen: Seen[] = [];
   containers = new Map<string, Promise<Container>>();
   backups = new Map<string, string>();
+  /** What came out of the Worker's queue. */
+  events: Record<string, unknown>[] = [];
   private faults: { operation: string; name: string; message: string; times: number }[] = [];
   /** When set, nothing runs on this machine: every command succeeds and says nothing. */
   dry = false;
@@ -47,11 +52,14 @@ export class Host {
   async handle(request: { json(): Promise<unknown> }): Promise<Response> {
     const body = (await request.json()) as Body;
     const { operation, sandbox, sandboxName: name } = body;
+    if (operation === "events") return Response.json(this.events.push(...body["records"]));
     if (operation !== "configure") this.seen.push({ operation, sandbox, name, body });
     try {
       const fault = this.faults.find((each) => each.operation === operation && each.times-- > 0);
       if (fault) throw new Failure(fault.name, fault.message);
-      const handler = (this as unknown as Record<string, (container: Container, body: Body) => Promise<unknown>>)[`on_${operation}`];
+      const handler = (this as unknown as Record<string, (container: Container, body: Body) => Promise<unknown>>)[
+        `on_${operation}`
+      ];
       const result = await handler!.call(this, await this.container(sandbox), body);
       return result instanceof Response ? result : Response.json(result ?? null);
     } catch (error) {
@@ -80,7 +88,16 @@ export class Host {
   }
 
   on_exec(container: Container, { command, session, cwd, env, timeout }: Body) {
-    if (this.dry) return Promise.resolve({ success: true, exitCode: 0, stdout: "", stderr: "", command, duration: 0, timestamp: "" });
+    if (this.dry)
+      return Promise.resolve({
+        success: true,
+        exitCode: 0,
+        stdout: "",
+        stderr: "",
+        command,
+        duration: 0,
+        timestamp: "",
+      });
     return container.exec(command, { session, cwd, env, timeout });
   }
 
@@ -116,12 +133,22 @@ export class Host {
       throw new Failure("FileNotFoundError", `File not found: ${file}`);
     });
     const isBinary = content.includes(0) || encoding === "base64";
-    return { success: true, path: file, content: content.toString(isBinary ? "base64" : "utf8"), encoding: isBinary ? "base64" : "utf-8", isBinary, size: content.length, timestamp: "" };
+    return {
+      success: true,
+      path: file,
+      content: content.toString(isBinary ? "base64" : "utf8"),
+      encoding: isBinary ? "base64" : "utf-8",
+      isBinary,
+      size: content.length,
+      timestamp: "",
+    };
   }
 
   async on_writeFile(container: Container, { path: file, content, encoding }: Body) {
     await fs.mkdir(path.dirname(container.local(file)), { recursive: true });
-    await fs.writeFile(container.local(file), Buffer.from(content, encoding === "base64" ? "base64" : "utf8")).catch(fileProblem(file));
+    await fs
+      .writeFile(container.local(file), Buffer.from(content, encoding === "base64" ? "base64" : "utf8"))
+      .catch(fileProblem(file));
   }
 
   async on_mkdir(container: Container, { path: file, recursive = false }: Body) {
@@ -129,13 +156,24 @@ export class Host {
   }
 
   async on_listFiles(container: Container, { path: folder, recursive = false, includeHidden = false }: Body) {
-    const entries = await fs.readdir(container.local(folder), { recursive, withFileTypes: true }).catch(fileProblem(folder));
+    const entries = await fs
+      .readdir(container.local(folder), { recursive, withFileTypes: true })
+      .catch(fileProblem(folder));
     const files = entries
       .filter((entry) => includeHidden || !entry.name.startsWith("."))
       .map((entry) => {
         const absolutePath = container.outward(path.join(entry.parentPath, entry.name));
         const type = entry.isDirectory() ? "directory" : "file";
-        return { name: entry.name, absolutePath, relativePath: path.posix.relative(folder, absolutePath), type, size: 0, modifiedAt: "", mode: "rw-r--r--", permissions: { readable: true, writable: true, executable: false } };
+        return {
+          name: entry.name,
+          absolutePath,
+          relativePath: path.posix.relative(folder, absolutePath),
+          type,
+          size: 0,
+          modifiedAt: "",
+          mode: "rw-r--r--",
+          permissions: { readable: true, writable: true, executable: false },
+        };
       });
     return { success: true, path: folder, files, count: files.length, timestamp: "" };
   }
@@ -149,20 +187,43 @@ export class Host {
   }
 
   async on_exists(container: Container, { path: file }: Body) {
-    return { exists: await fs.stat(container.local(file)).then(() => true, () => false) };
+    return {
+      exists: await fs.stat(container.local(file)).then(
+        () => true,
+        () => false,
+      ),
+    };
   }
 
   async on_gitCheckout(container: Container, { repoUrl, branch, targetDir, depth }: Body) {
-    if (this.dry) return void (await fs.mkdir(container.local(targetDir), { recursive: true }).catch(fileProblem(targetDir)));
-    const argv = ["git", "clone", ...(branch ? ["--branch", branch] : []), ...(depth ? ["--depth", String(depth)] : []), repoUrl, container.local(targetDir)];
-    const result = (await container.exec(argv.map((each) => `'${each}'`).join(" "), {})) as { success: boolean; stderr: string };
+    if (this.dry)
+      return void (await fs.mkdir(container.local(targetDir), { recursive: true }).catch(fileProblem(targetDir)));
+    const argv = [
+      "git",
+      "clone",
+      ...(branch ? ["--branch", branch] : []),
+      ...(depth ? ["--depth", String(depth)] : []),
+      repoUrl,
+      container.local(targetDir),
+    ];
+    const result = (await container.exec(argv.map((each) => `'${each}'`).join(" "), {})) as {
+      success: boolean;
+      stderr: string;
+    };
     if (!result.success) throw new Failure("GitCloneError", `Failed to clone: ${result.stderr.trim().slice(0, 200)}`);
   }
 
   async on_createCodeContext(container: Container, { language = "python", cwd = "/workspace" }: Body) {
     if (language === "python") throw new Failure("InterpreterNotReadyError", "Python is not available in this image");
     const id = randomUUID();
-    const context: Context = { id, language, cwd, createdAt: new Date().toISOString(), lastUsed: new Date().toISOString(), scope: vm.createContext({}) };
+    const context: Context = {
+      id,
+      language,
+      cwd,
+      createdAt: new Date().toISOString(),
+      lastUsed: new Date().toISOString(),
+      scope: vm.createContext({}),
+    };
     container.contexts.set(id, context);
     return { ...context, scope: undefined };
   }
@@ -172,13 +233,17 @@ export class Host {
   }
 
   async on_deleteCodeContext(container: Container, { contextId }: Body) {
-    if (!container.contexts.delete(contextId)) throw new Failure("ContextNotFoundError", `Context '${contextId}' not found`);
+    if (!container.contexts.delete(contextId))
+      throw new Failure("ContextNotFoundError", `Context '${contextId}' not found`);
   }
 
   async on_runCode(container: Container, { code, language = "python", contextId }: Body) {
     const context = container.contexts.get(contextId) ?? (await this.freshContext(container, language));
     const logs = { stdout: [] as string[], stderr: [] as string[] };
-    context.scope["console"] = { log: (...parts: unknown[]) => logs.stdout.push(`${parts.join(" ")}\n`), error: (...parts: unknown[]) => logs.stderr.push(`${parts.join(" ")}\n`) };
+    context.scope["console"] = {
+      log: (...parts: unknown[]) => logs.stdout.push(`${parts.join(" ")}\n`),
+      error: (...parts: unknown[]) => logs.stderr.push(`${parts.join(" ")}\n`),
+    };
     if (this.dry) return { code, logs, results: [] };
     try {
       const value: unknown = vm.runInContext(code, context.scope, { timeout: 1000 });
@@ -200,12 +265,16 @@ export class Host {
       ...result.logs.stdout.map((text) => ({ type: "stdout", text })),
       ...result.logs.stderr.map((text) => ({ type: "stderr", text })),
       ...result.results.map((each) => ({ type: "result", ...each })),
-      ...(result.error ? [{ type: "error", ename: result.error.name, evalue: result.error.message, traceback: result.error.traceback }] : []),
+      ...(result.error
+        ? [{ type: "error", ename: result.error.name, evalue: result.error.message, traceback: result.error.traceback }]
+        : []),
     ];
-    return new Response(eventStream((send, close) => {
-      events.forEach(send);
-      close({ type: "execution_complete" });
-    }));
+    return new Response(
+      eventStream((send, close) => {
+        events.forEach(send);
+        close({ type: "execution_complete" });
+      }),
+    );
   }
 
   async on_startProcess(container: Container, { command, processId, session, cwd, env }: Body) {
@@ -247,17 +316,27 @@ export class Host {
 
   async on_streamProcessLogs(container: Container, { id }: Body) {
     const entry = this.process(container, id);
-    return new Response(eventStream((send, close) => {
-      if (entry.stdout) send({ type: "stdout", data: entry.stdout, processId: id });
-      entry.child.stdout!.on("data", (chunk) => send({ type: "stdout", data: String(chunk), processId: id }));
-      void entry.ended.then(() => close({ type: "exit", data: "", exitCode: entry.exitCode, processId: id }));
-    }));
+    return new Response(
+      eventStream((send, close) => {
+        if (entry.stdout) send({ type: "stdout", data: entry.stdout, processId: id });
+        entry.child.stdout!.on("data", (chunk) => send({ type: "stdout", data: String(chunk), processId: id }));
+        void entry.ended.then(() => close({ type: "exit", data: "", exitCode: entry.exitCode, processId: id }));
+      }),
+    );
   }
 
   async on_waitForPort(container: Container, { id, port, timeout = 5000 }: Body) {
     const entry = this.process(container, id);
-    for (const ends = Date.now() + timeout; Date.now() < ends; await new Promise((resolve) => setTimeout(resolve, 50))) {
-      if (entry.exitCode !== undefined) throw new Failure("ProcessExitedBeforeReadyError", `Process exited with code ${entry.exitCode} before port ${port}`);
+    for (
+      const ends = Date.now() + timeout;
+      Date.now() < ends;
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    ) {
+      if (entry.exitCode !== undefined)
+        throw new Failure(
+          "ProcessExitedBeforeReadyError",
+          `Process exited with code ${entry.exitCode} before port ${port}`,
+        );
       if (await listens(port)) return;
     }
     throw new Failure("ProcessReadyTimeoutError", `Process did not become ready within ${timeout}ms`);
@@ -280,7 +359,11 @@ export class Host {
   }
 
   async on_getExposedPorts(container: Container, { hostname, sandboxName }: Body) {
-    return [...container.ports.keys()].map((port) => ({ url: previewUrl(container, port, sandboxName, hostname), port, status: "active" }));
+    return [...container.ports.keys()].map((port) => ({
+      url: previewUrl(container, port, sandboxName, hostname),
+      port,
+      status: "active",
+    }));
   }
 
   async on_preview(container: Container, { headers }: Body) {
@@ -304,7 +387,8 @@ export class Host {
   }
 
   async on_unmountBucket(container: Container, { path: at }: Body) {
-    if (!container.mounts.delete(at)) throw new Failure("InvalidMountConfigError", `No active mount found at path: ${at}`);
+    if (!container.mounts.delete(at))
+      throw new Failure("InvalidMountConfigError", `No active mount found at path: ${at}`);
   }
 
   async on_createBackup(container: Container, { dir }: Body) {
@@ -333,10 +417,16 @@ const previewUrl = (container: Container, port: number, id: string, hostname: st
 
 const data = ({ child: _child, ended: _ended, stdout: _stdout, stderr: _stderr, ...rest }: Started): object => rest;
 
-const fileProblem = (file: string) => (error: NodeJS.ErrnoException): never => {
-  const known: Record<string, string> = { ENOENT: "FileNotFoundError", EEXIST: "FileExistsError", EACCES: "PermissionDeniedError" };
-  throw new Failure(known[error.code ?? ""] ?? "FileSystemError", `${error.code}: ${file}`);
-};
+const fileProblem =
+  (file: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    const known: Record<string, string> = {
+      ENOENT: "FileNotFoundError",
+      EEXIST: "FileExistsError",
+      EACCES: "PermissionDeniedError",
+    };
+    throw new Failure(known[error.code ?? ""] ?? "FileSystemError", `${error.code}: ${file}`);
+  };
 
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -348,7 +438,8 @@ const listens = (port: number): Promise<boolean> =>
 type Sender = (send: (event: object) => void, close: (last: object) => void) => void;
 
 function eventStream(run: Sender): ReadableStream<Uint8Array> {
-  const encode = (event: object) => new TextEncoder().encode(`data: ${JSON.stringify({ ...event, timestamp: "" })}\n\n`);
+  const encode = (event: object) =>
+    new TextEncoder().encode(`data: ${JSON.stringify({ ...event, timestamp: "" })}\n\n`);
   let open = true;
   return new ReadableStream({
     start(controller) {
