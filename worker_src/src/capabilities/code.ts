@@ -8,7 +8,7 @@ import { type Call, route } from "../route.ts";
 import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
 import { filled, Identifier, Language, Path, Timeout, Variables } from "../schemas.ts";
 
-const AT = "/v1/sandboxes/{name}/code";
+const AT = "/v1/sandboxes/{name}/code" as const;
 
 const Context = v.object({ context: v.string(), language: v.string(), cwd: v.string() });
 const Run = v.pipe(
@@ -142,7 +142,7 @@ export const code = [
     summary: "Delete a context and its state",
     scope: "code",
     async handle({ open, params }) {
-      await (await open()).sandbox.deleteCodeContext(params["context"]!);
+      await (await open()).sandbox.deleteCodeContext(params.context);
     },
   }),
 ];

@@ -9,7 +9,7 @@ import { command } from "../shell.ts";
 
 /** A file and its JSON; base64 makes 4 bytes of 3. */
 const WRITE_LIMIT = 24 * 1024 * 1024;
-const AT = "/v1/sandboxes/{name}/files";
+const AT = "/v1/sandboxes/{name}/files" as const;
 
 const Content = v.object({
   path: v.string(),

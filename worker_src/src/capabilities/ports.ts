@@ -74,7 +74,7 @@ export const ports = [
     summary: "Take a port's preview URL away",
     scope: "ports",
     async handle({ open, params }) {
-      const port = portOf(params["port"]!);
+      const port = portOf(params.port);
       await (await open()).sandbox.unexposePort(port);
     },
   }),
@@ -86,7 +86,7 @@ export const ports = [
     scope: "ports",
     websocket: true,
     async handle({ request, open, params }) {
-      const port = portOf(params["port"]!);
+      const port = portOf(params.port);
       if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
         throw new Problem("invalid_request", "This address only takes WebSocket upgrades.");
       }

@@ -19,8 +19,8 @@ import {
 } from "../schemas.ts";
 import { commandOf } from "./commands.ts";
 
-const AT = "/v1/sandboxes/{name}/processes";
-const ONE = `${AT}/{process}`;
+const AT = "/v1/sandboxes/{name}/processes" as const;
+const ONE = `${AT}/{process}` as const;
 
 const View = v.object({
   process: v.string(),
@@ -112,7 +112,7 @@ export const processes = [
     scope: "processes",
     returns: View,
     async handle({ open, params }) {
-      return view(await find((await open()).sandbox, params["process"]!));
+      return view(await find((await open()).sandbox, params.process));
     },
   }),
   route({
@@ -122,7 +122,7 @@ export const processes = [
     summary: "Kill a process and those it started",
     scope: "processes",
     async handle({ open, params }) {
-      await (await open()).sandbox.killProcess(params["process"]!);
+      await (await open()).sandbox.killProcess(params.process);
     },
   }),
   route({
@@ -134,7 +134,7 @@ export const processes = [
     returns: v.object({ stdout: v.string(), stderr: v.string() }),
     async handle({ open, params }) {
       const { sandbox } = await open();
-      const { stdout, stderr } = await retrying(() => sandbox.getProcessLogs(params["process"]!));
+      const { stdout, stderr } = await retrying(() => sandbox.getProcessLogs(params.process));
       return { stdout, stderr };
     },
   }),
@@ -146,7 +146,7 @@ export const processes = [
     scope: "processes",
     stream: true,
     async handle({ open, params, waitUntil }) {
-      const stream = await (await open()).sandbox.streamProcessLogs(params["process"]!);
+      const stream = await (await open()).sandbox.streamProcessLogs(params.process);
       return sseResponse(fromSdkStream<LogEvent>(stream, logEvent), MAX_TIMEOUT_MS, waitUntil);
     },
   }),
@@ -163,7 +163,7 @@ export const processes = [
       timeout_ms: Timeout,
     }),
     async handle({ open, params, body }) {
-      const process = await find((await open()).sandbox, params["process"]!);
+      const process = await find((await open()).sandbox, params.process);
       const { port, mode, path, timeout_ms: timeout } = body;
       await deadline(timeout + 1000, process.waitForPort(port, { mode, timeout, ...(mode === "http" && { path }) }));
     },

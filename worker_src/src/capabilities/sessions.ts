@@ -34,7 +34,7 @@ export const sessions = [
     summary: "End a session and all that runs in it",
     scope: "sessions",
     async handle({ open, params }) {
-      await (await open()).sandbox.deleteSession(params["session"]!);
+      await (await open()).sandbox.deleteSession(params.session);
     },
   }),
 ];

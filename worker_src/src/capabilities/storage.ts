@@ -89,7 +89,7 @@ export const storage = [
     scope: "storage",
     returns: v.object({ backup: v.string(), directory: v.string() }),
     async handle({ env, open, params, tenantKey }) {
-      const owned = await backupBucket(env).get(ownerKey(tenantKey, params["backup"]!));
+      const owned = await backupBucket(env).get(ownerKey(tenantKey, params.backup));
       if (!owned) throw new Problem("not_found", "There is no such backup.");
       const { backup, directory } = await owned.json<v.InferOutput<typeof Backup>>();
       const { sandbox } = await open();

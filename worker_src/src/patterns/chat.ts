@@ -14,7 +14,7 @@ import { DEFAULT_TIMEOUT_MS, filled } from "../schemas.ts";
 import { nameForConversation } from "../tenancy.ts";
 import { recorded } from "./events.ts";
 
-const AT = "/v1/conversations/{conversation}";
+const AT = "/v1/conversations/{conversation}" as const;
 const TTL_S = 30 * 86_400;
 const MAX_MESSAGES = 60;
 const MAX_OUTPUT = 8_000;
@@ -27,16 +27,18 @@ interface Conversation {
   messages: Message[];
 }
 
+type ChatCall = Call<unknown, unknown, "conversation">;
+
 function store(env: Env): KVNamespace {
   if (!env.CONVERSATIONS) throw new Problem("not_configured", "Conversations need the KV binding CONVERSATIONS.");
   return env.CONVERSATIONS;
 }
 
-const keyOf = ({ tenantKey, params }: Call): string => `chat/${tenantKey}/${params["conversation"]}`;
-const load = (call: Call): Promise<Conversation | null> => store(call.env).get<Conversation>(keyOf(call), "json");
+const keyOf = ({ tenantKey, params }: ChatCall): string => `chat/${tenantKey}/${params.conversation}`;
+const load = (call: ChatCall): Promise<Conversation | null> => store(call.env).get<Conversation>(keyOf(call), "json");
 
-async function begin(call: Call): Promise<Conversation> {
-  const name = await nameForConversation(call.params["conversation"]!);
+async function begin(call: ChatCall): Promise<Conversation> {
+  const name = await nameForConversation(call.params.conversation);
   const { sandbox } = await call.open(name);
   return { sandbox: name, session: (await sandbox.createSession({ id: crypto.randomUUID() })).id, messages: [] };
 }

@@ -31,8 +31,8 @@ const Body = v.strictObject({
 type Body = v.InferOutput<typeof Body>;
 const Result = v.object({ url: v.string(), process: v.string(), installed: v.boolean() });
 
-const nameOf = (call: Pick<Call, "params">): string =>
-  `dev-${call.params["project"]}`.slice(0, 63).replace(/[-_]+$/, "");
+const nameOf = (call: Call<unknown, unknown, "project">): string =>
+  `dev-${call.params.project}`.slice(0, 63).replace(/[-_]+$/, "");
 
 /** Whether the container is new is what decides: a project that is in place is left as the developer has it. */
 async function place(sandbox: SandboxMethods, body: Body): Promise<void> {
@@ -63,7 +63,7 @@ async function serve(sandbox: SandboxMethods, body: Body): Promise<string> {
   return process.id;
 }
 
-async function bringUp(call: Call, body: Body): Promise<v.InferOutput<typeof Result>> {
+async function bringUp(call: Call<unknown, unknown, "project">, body: Body): Promise<v.InferOutput<typeof Result>> {
   const hostname = previewHostname(call.env, call.kind);
   const { sandbox } = await call.open(nameOf(call));
   await place(sandbox, body);

@@ -29,7 +29,7 @@ export const workspace = [
     ),
     returns: v.object({ session: v.string(), ...ExecResult.entries }),
     async handle({ open, params, body }) {
-      const { sandbox } = await open(await nameForUser(params["user"]!));
+      const { sandbox } = await open(await nameForUser(params.user));
       const session = body.session ?? (await sandbox.createSession({ id: crypto.randomUUID() })).id;
       const result = await execute(sandbox, commandOf(body), {
         session,
@@ -47,7 +47,7 @@ export const workspace = [
     summary: "Destroy a user's workspace and its files",
     scope: "pattern:workspace",
     async handle({ env, open, params, waitUntil }) {
-      const opened = await open(await nameForUser(params["user"]!));
+      const opened = await open(await nameForUser(params.user));
       await opened.sandbox.destroy();
       waitUntil(forget(env, opened));
     },
