@@ -15,7 +15,7 @@ import { once } from "./http/idempotency.ts";
 import { log } from "./http/log.ts";
 import { touch } from "./registry.ts";
 import { type Call, PARAMETERS, type Route } from "./route.ts";
-import { DEFAULT_KIND, open } from "./sandboxes.ts";
+import { DEFAULT_KIND, deadline, open } from "./sandboxes.ts";
 import { Kind } from "./schemas.ts";
 import { tenantKey } from "./tenancy.ts";
 
@@ -34,6 +34,8 @@ interface Visit {
 
 type Match = (method: string, path: string) => { route: Route; params: Record<string, string> };
 
+/** No request may hold on for longer, whatever its parts allow themselves. */
+const REQUEST_LIMIT_MS = 15 * 60_000;
 const REQUEST_ID = /^[A-Za-z0-9_-]{8,64}$/;
 
 function decoded(text: string): string {
@@ -127,7 +129,8 @@ async function serve(visit: Visit, match: Match): Promise<Response> {
   visit.route = route;
   if (!mayUse(caller, route.scope)) throw new Problem("forbidden", `This needs the scope ${route.scope}.`);
   const { call, fingerprint } = await prepare(visit, route, params);
-  const run = async (): Promise<Response> => toResponse(route, await route.handle(call as Call<never, never>));
+  const run = async (): Promise<Response> =>
+    toResponse(route, await deadline(REQUEST_LIMIT_MS, route.handle(call as Call<never, never>)));
   const key = route.creates ? request.headers.get("idempotency-key") : null;
   return key === null ? run() : once(env, visit.tenantKey, key, fingerprint, run);
 }

@@ -30,6 +30,8 @@ const encode = ({ event, data }: ServerEvent): Uint8Array =>
 async function pump(source: EventSource, write: (bytes: Uint8Array) => Promise<void>, ends: number): Promise<void> {
   let pending = source.next();
   for (;;) {
+    // Nobody may be left to hear of an event that fails after the client has gone.
+    pending.catch(() => undefined);
     const patience = deadline(Math.min(PING_MS, ends - Date.now()), pending);
     const outcome = await patience.catch((error: unknown) =>
       error instanceof Problem && error.code === "timeout" ? LATE : Promise.reject(error),
