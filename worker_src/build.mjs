@@ -43,7 +43,10 @@ export async function bundle(entry, overrides = {}) {
 
 async function main() {
   const { values } = parseArgs({
-    options: { entry: { type: "string", default: path.join(HERE, "src/index.ts") }, out: { type: "string", default: path.join(HERE, "dist") } },
+    options: {
+      entry: { type: "string", default: path.join(HERE, "src/index.ts") },
+      out: { type: "string", default: path.join(HERE, "dist") },
+    },
   });
   const text = await bundle(await realpath(values.entry));
   const out = path.resolve(values.out);

@@ -1,4 +1,7 @@
-/** Everything the deployment may give the Worker. Only the binding `Sandbox` is required; what is missing is refused, never guessed. */
+/**
+ * Everything the deployment may give the Worker. Only the binding `Sandbox` is required; what is missing is refused,
+ * never guessed.
+ */
 import type { Sandbox } from "@cloudflare/sandbox";
 
 export type SandboxNamespace = DurableObjectNamespace<Sandbox>;

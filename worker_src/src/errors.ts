@@ -1,4 +1,7 @@
-/** The one kind of error a caller sees (RFC 9457 problem+json), and how the SDK's errors become one. Codes are API: they never change meaning. */
+/**
+ * The one kind of error a caller sees (RFC 9457 problem+json), and how the SDK's errors become one. Codes are API: they
+ * never change meaning.
+ */
 
 export interface FieldError {
   path: string;
@@ -80,7 +83,10 @@ export class Problem extends Error {
 
 const RETRY_AFTER = { headers: { "retry-after": "5" } };
 
-/** The SDK's error classes by name (without `Error`): properties other than name and message do not survive the way out of a Durable Object. */
+/**
+ * The SDK's error classes by name (without `Error`): properties other than name and message do not survive the way out
+ * of a Durable Object.
+ */
 const SDK_ERRORS: Partial<Record<ProblemCode, string>> = {
   already_exists: "FileExists PortAlreadyExposed SessionAlreadyExists",
   backup_expired: "BackupExpired",
@@ -96,7 +102,11 @@ const SDK_ERRORS: Partial<Record<ProblemCode, string>> = {
   too_large: "FileTooLarge",
   unavailable: "InterpreterNotReady ServiceNotResponding",
 };
-const BY_NAME = new Map(Object.entries(SDK_ERRORS).flatMap(([code, names]) => names.split(" ").map((name) => [`${name}Error`, code as ProblemCode])));
+const BY_NAME = new Map(
+  Object.entries(SDK_ERRORS).flatMap(([code, names]) =>
+    names.split(" ").map((name) => [`${name}Error`, code as ProblemCode]),
+  ),
+);
 
 /** Nothing was started, or the SDK says the call may be made again. */
 const TRANSIENT = new Set(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"]);
@@ -139,6 +149,7 @@ export function toProblem(error: unknown): Problem {
   if (code === "unavailable") return new Problem(code, message, RETRY_AFTER);
   if (code) return new Problem(code, message);
   if (/timed? ?out/i.test(message)) return new Problem("timeout", "The sandbox did not finish in time.");
-  if (/^(Sandbox|Code|Command|Process|Port|Backup|Bucket|S3FS)\w*Error$/.test(name)) return new Problem("sandbox_failed", message);
+  if (/^(Sandbox|Code|Command|Process|Port|Backup|Bucket|S3FS)\w*Error$/.test(name))
+    return new Problem("sandbox_failed", message);
   return new Problem("internal", "Something went wrong. The request id leads to the log.");
 }

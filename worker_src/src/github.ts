@@ -46,18 +46,27 @@ function gitEnvironment(url: string, token: string | undefined): Record<string, 
   };
 }
 
-export async function checkOut(sandbox: SandboxMethods, { url, ref, directory, token, timeoutMs }: Checkout): Promise<void> {
+export async function checkOut(
+  sandbox: SandboxMethods,
+  { url, ref, directory, token, timeoutMs }: Checkout,
+): Promise<void> {
   const line = [
     command("git", "init", "--quiet", directory),
     command("git", "-C", directory, "fetch", "--quiet", "--depth", "1", "--", url, ref ?? "HEAD"),
     command("git", "-C", directory, "checkout", "--quiet", "--detach", "FETCH_HEAD"),
   ].join(" && ");
   const result = await execute(sandbox, line, { env: gitEnvironment(url, token), timeoutMs });
-  if (!result.success) throw new Problem("git_failed", result.stderr.trim().slice(0, 500) || "The repository cannot be fetched.");
+  if (!result.success)
+    throw new Problem("git_failed", result.stderr.trim().slice(0, 500) || "The repository cannot be fetched.");
 }
 
 /** Tell GitHub how a commit fares. False when it would not hear: the work goes on all the same. */
-export async function setStatus(env: Env, repository: string, commit: string, state: "pending" | "success" | "failure" | "error"): Promise<boolean> {
+export async function setStatus(
+  env: Env,
+  repository: string,
+  commit: string,
+  state: "pending" | "success" | "failure" | "error",
+): Promise<boolean> {
   const token = tokenFor(env, repository);
   if (!token) return false;
   try {

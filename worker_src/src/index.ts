@@ -1,4 +1,7 @@
-/** The Worker's entry. A deployment with more kinds of sandbox re-exports this and adds `export class SandboxPython extends Sandbox {}`. */
+/**
+ * The Worker's entry. A deployment with more kinds of sandbox re-exports this and adds `export class SandboxPython
+ * extends Sandbox {}`.
+ */
 export { ContainerProxy, Sandbox } from "@cloudflare/sandbox";
 
 import type { Env } from "./env.ts";

@@ -21,7 +21,10 @@ interface Node {
   requirement?: unknown;
 }
 
-const LENGTHS: Record<string, [string, string]> = { min_length: ["minLength", "minItems"], max_length: ["maxLength", "maxItems"] };
+const LENGTHS: Record<string, [string, string]> = {
+  min_length: ["minLength", "minItems"],
+  max_length: ["maxLength", "maxItems"],
+};
 
 function object(entries: Record<string, Node>, closed: boolean): Json {
   const required = Object.keys(entries).filter((name) => entries[name]?.type !== "optional");
@@ -71,7 +74,9 @@ function base(node: Node): Json {
   }
 }
 
-/** What a caller may send: transformations and checks that JSON Schema cannot say end or are left out of the account. */
+/**
+ * What a caller may send: transformations and checks that JSON Schema cannot say end or are left out of the account.
+ */
 function convert(node: Node): Json {
   if (!node.pipe) return base(node);
   const [first, ...rest] = node.pipe;

@@ -1,4 +1,7 @@
-/** One question to a language model: through an endpoint that speaks the chat-completions format, or the Workers AI binding. Bounded in time and size. */
+/**
+ * One question to a language model: through an endpoint that speaks the chat-completions format, or the Workers AI
+ * binding. Bounded in time and size.
+ */
 import type { Env } from "./env.ts";
 import { Problem } from "./errors.ts";
 
@@ -29,7 +32,10 @@ export function fitting(messages: Message[], limit = MAX_CHARACTERS): Message[] 
 async function fromEndpoint(env: Env, endpoint: string, messages: Message[]): Promise<unknown> {
   const response = await fetch(endpoint, {
     method: "POST",
-    headers: { "content-type": "application/json", ...(env.MODEL_API_KEY && { authorization: `Bearer ${env.MODEL_API_KEY}` }) },
+    headers: {
+      "content-type": "application/json",
+      ...(env.MODEL_API_KEY && { authorization: `Bearer ${env.MODEL_API_KEY}` }),
+    },
     body: JSON.stringify({ model: env.MODEL_NAME ?? DEFAULT_MODEL, messages, max_tokens: MAX_TOKENS }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
@@ -46,10 +52,13 @@ async function fromBinding(env: Env, ai: Ai, messages: Message[]): Promise<unkno
 
 export async function ask(env: Env, messages: Message[]): Promise<string> {
   const sent = fitting(messages);
-  if (!env.MODEL_ENDPOINT && !env.AI) throw new Problem("not_configured", "This needs a model: MODEL_ENDPOINT, or the Workers AI binding AI.");
+  if (!env.MODEL_ENDPOINT && !env.AI)
+    throw new Problem("not_configured", "This needs a model: MODEL_ENDPOINT, or the Workers AI binding AI.");
   let content: unknown;
   try {
-    content = env.MODEL_ENDPOINT ? await fromEndpoint(env, env.MODEL_ENDPOINT, sent) : await fromBinding(env, env.AI!, sent);
+    content = env.MODEL_ENDPOINT
+      ? await fromEndpoint(env, env.MODEL_ENDPOINT, sent)
+      : await fromBinding(env, env.AI!, sent);
   } catch (error) {
     if (error instanceof Problem) throw error;
     throw new Problem("model_failed", "The model did not answer.");

@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document, made from the same schemas that validate. Served at /v1/openapi.json; the committed copy is openapi.json. */
+/**
+ * The OpenAPI 3.1 document, made from the same schemas that validate. Served at /v1/openapi.json; the committed copy is
+ * openapi.json.
+ */
 import * as v from "valibot";
 
 import { PROBLEM_CODES } from "./errors.ts";
@@ -16,12 +19,20 @@ const PROBLEM = {
     code: { enum: PROBLEM_CODES },
     detail: { type: "string" },
     request_id: { type: "string" },
-    errors: { type: "array", items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } } } },
+    errors: {
+      type: "array",
+      items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } } },
+    },
   },
 };
 
 function parameters({ path, query = {}, creates }: Route): object[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, schema: jsonSchema(PARAMETERS[name ?? ""]!) }));
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: jsonSchema(PARAMETERS[name ?? ""]!),
+  }));
   const inQuery = Object.entries({ ...query, kind: v.optional(Kind) }).map(([name, schema]) => ({
     name,
     in: "query",
@@ -36,7 +47,10 @@ function success({ returns, status, stream, websocket }: Route): [string, object
   if (websocket) return ["101", { description: "A WebSocket" }];
   if (stream) return ["200", { description: "Server-Sent Events", content: { "text/event-stream": {} } }];
   if (!returns) return ["204", { description: "Done" }];
-  return [String(status ?? 200), { description: "Done", content: { "application/json": { schema: jsonSchema(returns) } } }];
+  return [
+    String(status ?? 200),
+    { description: "Done", content: { "application/json": { schema: jsonSchema(returns) } } },
+  ];
 }
 
 function operation(each: Route): object {
@@ -65,7 +79,9 @@ function documentOf(routes: readonly Route[]): object {
         key: { type: "http", scheme: "bearer" },
         access: { type: "apiKey", in: "header", name: "Cf-Access-Jwt-Assertion" },
       },
-      responses: { Problem: { description: "A problem", content: { "application/problem+json": { schema: PROBLEM } } } },
+      responses: {
+        Problem: { description: "A problem", content: { "application/problem+json": { schema: PROBLEM } } },
+      },
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Preview hosts: `<port>-<sandbox id>-<token>.<PREVIEW_HOSTNAME>`. They need no API key; the token is checked by the sandbox, Access before it where asked for. */
+/**
+ * Preview hosts: `<port>-<sandbox id>-<token>.<PREVIEW_HOSTNAME>`. They need no API key; the token is checked by the
+ * sandbox, Access before it where asked for.
+ */
 import { proxyToSandbox } from "@cloudflare/sandbox";
 
 import { passesAccess } from "./auth/authenticate.ts";

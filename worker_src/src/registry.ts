@@ -1,4 +1,7 @@
-/** Which sandboxes are in use, so that the scheduled handler can destroy those that nobody uses. Kept in KV, where it is bound; the SDK's own sleep works without. */
+/**
+ * Which sandboxes are in use, so that the scheduled handler can destroy those that nobody uses. Kept in KV, where it is
+ * bound; the SDK's own sleep works without.
+ */
 import type { Env } from "./env.ts";
 import { IDEMPOTENCY_PREFIX, IDEMPOTENCY_TTL_MS } from "./http/idempotency.ts";
 import { log } from "./http/log.ts";
@@ -65,7 +68,9 @@ async function sweepSandboxes(env: Env, now: number): Promise<number> {
 
 async function sweepIdempotency(bucket: R2Bucket, now: number): Promise<number> {
   const { objects } = await bucket.list({ prefix: IDEMPOTENCY_PREFIX, limit: 1000 });
-  const old = objects.filter((object) => now - object.uploaded.getTime() > IDEMPOTENCY_TTL_MS).map((object) => object.key);
+  const old = objects
+    .filter((object) => now - object.uploaded.getTime() > IDEMPOTENCY_TTL_MS)
+    .map((object) => object.key);
   if (old.length > 0) await bucket.delete(old);
   return old.length;
 }

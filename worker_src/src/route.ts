@@ -22,14 +22,17 @@ export const PARAMETERS: Record<string, v.GenericSchema<string>> = {
   project: SandboxName,
 };
 
-export interface Call<B = unknown, Q = unknown> {
+/** The names in braces in a path. */
+type Names<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
+
+export interface Call<B = unknown, Q = unknown, N extends string = string> {
   env: Env;
   request: Request;
   requestId: string;
   caller: Caller;
   /** The tenant as it may appear in object keys and logs. */
   tenantKey: string;
-  params: Record<string, string>;
+  params: Record<N, string>;
   body: B;
   query: Q;
   kind: string;
@@ -40,10 +43,10 @@ export interface Call<B = unknown, Q = unknown> {
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-interface Spec<B extends Schema | undefined, Q extends v.ObjectEntries | undefined> {
+interface Spec<P extends string, B extends Schema | undefined, Q extends v.ObjectEntries | undefined> {
   method: Method;
   /** Parameters in braces, each of them in `PARAMETERS`. */
-  path: string;
+  path: P;
   operation: string;
   summary: string;
   scope: string;
@@ -57,15 +60,25 @@ interface Spec<B extends Schema | undefined, Q extends v.ObjectEntries | undefin
   /** Something new comes into being: `Idempotency-Key` is honoured. */
   creates?: boolean;
   bodyLimit?: number;
-  handle(call: Call<Output<B>, Q extends v.ObjectEntries ? v.InferOutput<v.StrictObjectSchema<Q, undefined>> : undefined>): Promise<unknown>;
+  handle(
+    call: Call<
+      Output<B>,
+      Q extends v.ObjectEntries ? v.InferOutput<v.StrictObjectSchema<Q, undefined>> : undefined,
+      Names<P>
+    >,
+  ): Promise<unknown>;
 }
 
-export interface Route extends Omit<Spec<Schema | undefined, v.ObjectEntries | undefined>, "handle"> {
+export interface Route extends Omit<Spec<string, Schema | undefined, v.ObjectEntries | undefined>, "handle"> {
   handle(call: Call<never, never>): Promise<unknown>;
 }
 
 /** Declare a route; types flow from its schemas into its handler. */
-export function route<B extends Schema | undefined = undefined, Q extends v.ObjectEntries | undefined = undefined>(spec: Spec<B, Q>): Route {
+export function route<
+  const P extends string,
+  B extends Schema | undefined = undefined,
+  Q extends v.ObjectEntries | undefined = undefined,
+>(spec: Spec<P, B, Q>): Route {
   for (const [, name] of spec.path.matchAll(/\{(\w+)\}/g)) {
     if (!PARAMETERS[name ?? ""]) throw new Error(`${spec.path}: the parameter ${name} has no schema`);
   }

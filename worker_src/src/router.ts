@@ -1,4 +1,7 @@
-/** Requests in, answers out: every route of the table behind authentication, rate limit, scope and validation, each request logged once. */
+/**
+ * Requests in, answers out: every route of the table behind authentication, rate limit, scope and validation, each
+ * request logged once.
+ */
 import { PatternRouter } from "hono/router/pattern-router";
 import * as v from "valibot";
 
@@ -12,7 +15,7 @@ import { once } from "./http/idempotency.ts";
 import { log } from "./http/log.ts";
 import { touch } from "./registry.ts";
 import { type Call, PARAMETERS, type Route } from "./route.ts";
-import { DEFAULT_KIND, open } from "./sandboxes.ts";
+import { DEFAULT_KIND, deadline, open } from "./sandboxes.ts";
 import { Kind } from "./schemas.ts";
 import { tenantKey } from "./tenancy.ts";
 
@@ -31,6 +34,8 @@ interface Visit {
 
 type Match = (method: string, path: string) => { route: Route; params: Record<string, string> };
 
+/** No request may hold on for longer, whatever its parts allow themselves. */
+const REQUEST_LIMIT_MS = 15 * 60_000;
 const REQUEST_ID = /^[A-Za-z0-9_-]{8,64}$/;
 
 function decoded(text: string): string {
@@ -49,7 +54,11 @@ function matcher(routes: readonly Route[]): Match {
   return (method, path) => {
     const [found] = router.match("ALL", path) as [[Route, Record<string, string>][]];
     const match = found.find(([route]) => route.method === method);
-    if (match) return { route: match[0], params: Object.fromEntries(Object.entries(match[1]).map(([name, value]) => [name, decoded(value)])) };
+    if (match)
+      return {
+        route: match[0],
+        params: Object.fromEntries(Object.entries(match[1]).map(([name, value]) => [name, decoded(value)])),
+      };
     if (found.length === 0) throw new Problem("not_found", "There is nothing at this address.");
     const allow = found.map(([route]) => route.method).join(", ");
     throw new Problem("method_not_allowed", `Allowed here: ${allow}.`, { headers: { allow } });
@@ -58,15 +67,22 @@ function matcher(routes: readonly Route[]): Match {
 
 function readQuery(route: Route, url: URL): { values: unknown; kind: string } {
   const entries = Object.fromEntries(url.searchParams);
-  if (Object.keys(entries).length !== url.searchParams.size) throw new Problem("invalid_request", "A query parameter may be given once.");
+  if (Object.keys(entries).length !== url.searchParams.size)
+    throw new Problem("invalid_request", "A query parameter may be given once.");
   const schema = v.strictObject({ ...route.query, kind: v.optional(Kind, DEFAULT_KIND) });
   const { kind, ...values } = validate(schema, entries, "query") as { kind: string };
   return { values, kind };
 }
 
-async function prepare(visit: Visit, route: Route, given: Record<string, string>): Promise<{ call: Call; fingerprint: string }> {
+async function prepare(
+  visit: Visit,
+  route: Route,
+  given: Record<string, string>,
+): Promise<{ call: Call; fingerprint: string }> {
   const { env, request, url, requestId, caller, ctx } = visit as Required<Visit>;
-  const params = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, validate(PARAMETERS[name]!, value, `path.${name}`)]));
+  const params = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, validate(PARAMETERS[name]!, value, `path.${name}`)]),
+  );
   const { values, kind } = readQuery(route, url);
   const json = route.body ? await readJson(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : undefined;
   const waitUntil = (work: Promise<unknown>): void => ctx.waitUntil(work);
@@ -113,7 +129,8 @@ async function serve(visit: Visit, match: Match): Promise<Response> {
   visit.route = route;
   if (!mayUse(caller, route.scope)) throw new Problem("forbidden", `This needs the scope ${route.scope}.`);
   const { call, fingerprint } = await prepare(visit, route, params);
-  const run = async (): Promise<Response> => toResponse(route, await route.handle(call as Call<never, never>));
+  const run = async (): Promise<Response> =>
+    toResponse(route, await deadline(REQUEST_LIMIT_MS, route.handle(call as Call<never, never>)));
   const key = route.creates ? request.headers.get("idempotency-key") : null;
   return key === null ? run() : once(env, visit.tenantKey, key, fingerprint, run);
 }
@@ -132,18 +149,29 @@ function failed(visit: Visit, error: unknown): Response {
   const problem = toProblem(error);
   visit.code = problem.code;
   if (problem.code === "internal") {
-    log("error", "unexpected", { request_id: visit.requestId, error: error instanceof Error ? error.name : typeof error });
+    log("error", "unexpected", {
+      request_id: visit.requestId,
+      error: error instanceof Error ? error.name : typeof error,
+    });
   }
   return problem.toResponse(visit.requestId);
 }
 
 /** The request handler for a table of routes. */
-export function createRouter(routes: readonly Route[]): (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response> {
+export function createRouter(
+  routes: readonly Route[],
+): (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response> {
   const match = matcher(routes);
   return async (request, env, ctx) => {
     const started = Date.now();
     const given = request.headers.get("x-request-id") ?? "";
-    const visit: Visit = { request, env, ctx, url: new URL(request.url), requestId: REQUEST_ID.test(given) ? given : crypto.randomUUID() };
+    const visit: Visit = {
+      request,
+      env,
+      ctx,
+      url: new URL(request.url),
+      requestId: REQUEST_ID.test(given) ? given : crypto.randomUUID(),
+    };
     const response = finish(await serve(visit, match).catch((error: unknown) => failed(visit, error)), visit.requestId);
     log(response.status >= 500 ? "error" : "info", "request", {
       request_id: visit.requestId,

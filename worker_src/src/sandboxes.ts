@@ -1,4 +1,7 @@
-/** The only place that obtains sandboxes. `SandboxMethods` lists every SDK method the Worker uses; the tests' substitute implements exactly these. */
+/**
+ * The only place that obtains sandboxes. `SandboxMethods` lists every SDK method the Worker uses; the tests' substitute
+ * implements exactly these.
+ */
 import { type ExecutionSession, getSandbox, type Sandbox, type SandboxTransport } from "@cloudflare/sandbox";
 
 import type { Env, SandboxNamespace } from "./env.ts";
@@ -78,7 +81,11 @@ export function namespaceOf(env: Env, kind: string): SandboxNamespace {
     throw new Problem("unknown_kind", `There is no kind of sandbox "${kind}"; there are: ${known}.`);
   }
   const namespace = (env as unknown as Record<string, SandboxNamespace | undefined>)[binding];
-  if (!namespace) throw new Problem("not_configured", `The kind "${kind}" names the binding ${binding}, which the Worker does not have.`);
+  if (!namespace)
+    throw new Problem(
+      "not_configured",
+      `The kind "${kind}" names the binding ${binding}, which the Worker does not have.`,
+    );
   return namespace;
 }
 

@@ -16,22 +16,41 @@ export const Identifier = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{
 export const Path = v.pipe(v.string(), v.maxLength(4096), v.regex(/^\/[^\0\n]*$/));
 export const Port = v.pipe(v.number(), v.integer(), v.minValue(1024), v.maxValue(65535), v.notValue(3000));
 export const PortText = v.pipe(v.string(), v.regex(/^\d{4,5}$/));
-export const Timeout = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS)), DEFAULT_TIMEOUT_MS);
+export const Timeout = v.optional(
+  v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS)),
+  DEFAULT_TIMEOUT_MS,
+);
 export const Variables = v.record(v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)), text(32_768));
 export const GitRef = v.pipe(v.string(), v.regex(/^(?!-)(?!.*\.\.)[A-Za-z0-9._/-]{1,255}$/));
 export const Commit = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));
-export const Repository = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.\.?$)[A-Za-z0-9._-]{1,100}$/));
+export const Repository = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.\.?$)[A-Za-z0-9._-]{1,100}$/),
+);
 /** https only: other transports can read the sandbox's files or run programs. */
-export const GitUrl = v.pipe(v.string(), v.maxLength(2048), v.regex(/^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?\/[A-Za-z0-9._~/%+-]+$/));
+export const GitUrl = v.pipe(
+  v.string(),
+  v.maxLength(2048),
+  v.regex(/^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?\/[A-Za-z0-9._~/%+-]+$/),
+);
 export const Language = v.picklist(["python", "javascript", "typescript"]);
-export const Flag = v.optional(v.pipe(v.picklist(["true", "false"]), v.transform((value) => value === "true")));
+export const Flag = v.optional(
+  v.pipe(
+    v.picklist(["true", "false"]),
+    v.transform((value) => value === "true"),
+  ),
+);
 
-/** What runs: a shell command, or a program with its arguments, which need no quoting by the caller. `exactlyOne` belongs to it. */
+/**
+ * What runs: a shell command, or a program with its arguments, which need no quoting by the caller. `exactlyOne`
+ * belongs to it.
+ */
 export const Runnable = {
   command: v.optional(filled(65_536)),
   argv: v.optional(v.pipe(v.array(text(65_536)), v.minLength(1), v.maxLength(1000))),
 };
-export const exactlyOne = (value: { command?: unknown; argv?: unknown }): boolean => (value.command === undefined) !== (value.argv === undefined);
+export const exactlyOne = (value: { command?: unknown; argv?: unknown }): boolean =>
+  (value.command === undefined) !== (value.argv === undefined);
 export const EXACTLY_ONE = "exactly one of command and argv";
 
 export const ExecResult = v.object({

@@ -1,4 +1,7 @@
-/** Arguments for a POSIX shell. All text that reaches a shell string passes through `quote`; nothing else in this Worker builds commands. */
+/**
+ * Arguments for a POSIX shell. All text that reaches a shell string passes through `quote`; nothing else in this Worker
+ * builds commands.
+ */
 import { Problem } from "./errors.ts";
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;

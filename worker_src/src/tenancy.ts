@@ -34,11 +34,18 @@ async function shortHash(...parts: string[]): Promise<string> {
   return base32(await digest(parts.map((part) => `${part.length}:${part}`).join(""))).slice(0, HASH_LENGTH);
 }
 
-/** The id of a tenant's sandbox. A readable beginning, then the hash that keeps tenants apart, then the region if any. */
+/**
+ * The id of a tenant's sandbox. A readable beginning, then the hash that keeps tenants apart, then the region if any.
+ */
 export async function sandboxId(tenant: string, name: string, region?: string): Promise<string> {
-  if (!isName(name)) throw new Problem("invalid_request", "A sandbox name is 1 to 63 of a-z, 0-9, _ and -, beginning and ending with a letter or digit.");
+  if (!isName(name))
+    throw new Problem(
+      "invalid_request",
+      "A sandbox name is 1 to 63 of a-z, 0-9, _ and -, beginning and ending with a letter or digit.",
+    );
   if (tenant === "") throw new Problem("internal", "A caller without tenant.");
-  if (region !== undefined && !REGION.test(region)) throw new Problem("not_configured", "REGION must be 2 to 6 lower-case letters.");
+  if (region !== undefined && !REGION.test(region))
+    throw new Problem("not_configured", "REGION must be 2 to 6 lower-case letters.");
   const suffix = region ? `-${region}` : "";
   const room = MAX_ID_LENGTH - HASH_LENGTH - 1 - suffix.length;
   const readable = name.replaceAll("_", "-").slice(0, room).replace(/-+$/, "");
@@ -74,7 +81,11 @@ export const randomName = (purpose: string): string =>
 
 /** One name per task: `build-<repository>-<commit>`. */
 export async function nameForTask(purpose: string, repository: string, commit: string): Promise<string> {
-  const readable = (repository.split("/").pop() ?? "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 12);
+  const readable = (repository.split("/").pop() ?? "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")
+    .slice(0, 12);
   const hash = (await shortHash("task", purpose, repository, commit)).slice(0, 16);
   return [purpose, readable, commit.toLowerCase().slice(0, 7), hash].filter(Boolean).join("-");
 }

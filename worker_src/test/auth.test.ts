@@ -8,7 +8,8 @@ import { OPERATIONS, sampleRequest } from "./operations.ts";
 import { API_KEYS, KEYS, start, type World } from "./world.ts";
 
 const ACCESS = { ACCESS_TEAM_DOMAIN: TEAM, ACCESS_AUDIENCES: JSON.stringify([AUDIENCE]), ACCESS_KEYS_URL: KEYS_URL };
-const outbound = (request: Request) => (request.url === KEYS_URL ? Response.json(published) : new Response("", { status: 502 }));
+const outbound = (request: Request) =>
+  request.url === KEYS_URL ? Response.json(published) : new Response("", { status: 502 });
 const second = Math.floor(Date.now() / 1000);
 
 let world: World;
@@ -47,7 +48,10 @@ test("with a key that has its scope, every route takes its sample request", asyn
     const { target, body } = sampleRequest(operation);
     const response = await world.call(operation.method, target, body);
     const text = await response.text();
-    expect([operation.id, /"code":"(unauthenticated|forbidden|invalid_request|method_not_allowed|internal)"/.exec(text)?.[1]]).toEqual([operation.id, undefined]);
+    expect([
+      operation.id,
+      /"code":"(unauthenticated|forbidden|invalid_request|method_not_allowed|internal)"/.exec(text)?.[1],
+    ]).toEqual([operation.id, undefined]);
   }
 });
 
@@ -74,17 +78,25 @@ test("an id is not a name: naming another tenant's sandbox by its id leads elsew
 });
 
 describe("Access", () => {
-  const get = async (headers: Record<string, string>) => (await world.call("GET", "/v1/openapi.json", undefined, { key: null, headers })).status;
+  const get = async (headers: Record<string, string>) =>
+    (await world.call("GET", "/v1/openapi.json", undefined, { key: null, headers })).status;
 
   test("a good token gets in, and is a tenant of its own", async () => {
     expect(await get(assertion(token()))).toBe(200);
-    const exec = (headers: Record<string, string>) => world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
-    for (const headers of [assertion(token()), assertion(token({ claims: { email: "dave@example.test" } })), bearer(KEYS.alice)]) await exec(headers);
+    const exec = (headers: Record<string, string>) =>
+      world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
+    for (const headers of [
+      assertion(token()),
+      assertion(token({ claims: { email: "dave@example.test" } })),
+      bearer(KEYS.alice),
+    ])
+      await exec(headers);
     expect(new Set(world.host.seen.map((each) => each.sandbox)).size).toBe(3);
   });
 
   test("an address cannot be a key's tenant", async () => {
-    const exec = (headers: Record<string, string>) => world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
+    const exec = (headers: Record<string, string>) =>
+      world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
     await exec(bearer(KEYS.alice));
     await exec(assertion(token({ claims: { email: "alice" } })));
     expect(world.host.seen[0]!.sandbox).not.toBe(world.host.seen[1]!.sandbox);
@@ -112,7 +124,10 @@ describe("Access", () => {
   });
 });
 
-async function statusWith(bindings: Record<string, string | undefined>, headers: Record<string, string> = bearer(KEYS.alice)): Promise<[number, string[]]> {
+async function statusWith(
+  bindings: Record<string, string | undefined>,
+  headers: Record<string, string> = bearer(KEYS.alice),
+): Promise<[number, string[]]> {
   const other = await start({ bindings, outbound });
   try {
     const { status } = await other.call("GET", "/v1/openapi.json", undefined, { key: null, headers });
@@ -157,7 +172,9 @@ describe("configuration", () => {
   test("previews behind Access want a token of it", async () => {
     const behind = await start({ bindings: { ...ACCESS, PREVIEW_ACCESS: "required" }, outbound });
     try {
-      const { url } = (await (await behind.call("POST", "/v1/sandboxes/p/ports", { port: 8080 })).json()) as { url: string };
+      const { url } = (await (await behind.call("POST", "/v1/sandboxes/p/ports", { port: 8080 })).json()) as {
+        url: string;
+      };
       expect((await behind.fetch(url)).status).toBe(401);
       expect((await behind.fetch(url, { headers: assertion(token({ by: "stranger" })) })).status).toBe(401);
       expect((await behind.fetch(url, { headers: assertion(token()) })).status).toBe(200);
@@ -168,13 +185,22 @@ describe("configuration", () => {
 });
 
 describe("limits", () => {
-  const limited = JSON.stringify([{ id: "few", sha256: createHash("sha256").update("few-key-0123456789").digest("hex"), tenant: "few", scopes: ["*"], requests_per_minute: 2 }]);
+  const limited = JSON.stringify([
+    {
+      id: "few",
+      sha256: createHash("sha256").update("few-key-0123456789").digest("hex"),
+      tenant: "few",
+      scopes: ["*"],
+      requests_per_minute: 2,
+    },
+  ]);
 
   test("a key's own limit", async () => {
     const other = await start({ bindings: { API_KEYS: limited } });
     try {
       const statuses = [];
-      for (let index = 0; index < 3; index += 1) statuses.push((await other.call("GET", "/v1/openapi.json", undefined, { key: "few-key-0123456789" })).status);
+      for (let index = 0; index < 3; index += 1)
+        statuses.push((await other.call("GET", "/v1/openapi.json", undefined, { key: "few-key-0123456789" })).status);
       expect(statuses).toEqual([200, 200, 429]);
     } finally {
       await other.close();
@@ -185,7 +211,13 @@ describe("limits", () => {
     const other = await start({ rateLimit: 3 });
     try {
       const get = async (key: string) => (await other.call("GET", "/v1/openapi.json", undefined, { key })).status;
-      expect([await get(KEYS.alice), await get(KEYS.alice), await get(KEYS.alice), await get(KEYS.alice), await get(KEYS.bob)]).toEqual([200, 200, 200, 429, 200]);
+      expect([
+        await get(KEYS.alice),
+        await get(KEYS.alice),
+        await get(KEYS.alice),
+        await get(KEYS.alice),
+        await get(KEYS.bob),
+      ]).toEqual([200, 200, 200, 429, 200]);
       const strange = [];
       for (let index = 0; index < 4; index += 1) strange.push(await get("wrong-key-0123456789"));
       expect(strange).toEqual([401, 401, 401, 429]);

@@ -1,12 +1,14 @@
-/** Rows 9 to 17. Everything here goes through the API alone, so the same suite runs on real sandboxes (see world.ts). */
+/**
+ * Rows 9 to 17. Everything here goes through the API alone, so the same suite runs on real sandboxes (see world.ts).
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { allEvents } from "./sse.ts";
-import { start, type World } from "./world.ts";
+import { startReal, type World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await start();
+  world = await startReal();
 });
 afterAll(() => world.close());
 
@@ -39,7 +41,11 @@ describe("commands", () => {
   test("directory, environment and time limit are honoured", async () => {
     const { ask } = fresh();
     await ask("POST", "/files/mkdir", { path: "/workspace/deep", recursive: true });
-    const { body } = await ask("POST", "/exec", { command: "pwd; echo $COLOUR", cwd: "/workspace/deep", env: { COLOUR: "blue" } });
+    const { body } = await ask("POST", "/exec", {
+      command: "pwd; echo $COLOUR",
+      cwd: "/workspace/deep",
+      env: { COLOUR: "blue" },
+    });
     expect(body.stdout).toBe("/workspace/deep\nblue\n");
     const late = await ask("POST", "/exec", { command: "sleep 5", timeout_ms: 200 });
     expect(late.status).toBe(504);
@@ -47,7 +53,9 @@ describe("commands", () => {
   });
 
   test("a stream brings the output as it comes, then the exit code", async () => {
-    const response = await world.call("POST", `${fresh().at}/exec/stream`, { command: "echo one; sleep 0.1; echo two >&2; exit 4" });
+    const response = await world.call("POST", `${fresh().at}/exec/stream`, {
+      command: "echo one; sleep 0.1; echo two >&2; exit 4",
+    });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     expect(await allEvents(response)).toEqual([
       { event: "start", data: {} },
@@ -58,7 +66,9 @@ describe("commands", () => {
   });
 
   test("a stream that takes too long ends with a problem", async () => {
-    const received = await allEvents(await world.call("POST", `${fresh().at}/exec/stream`, { command: "echo one; sleep 20", timeout_ms: 500 }));
+    const received = await allEvents(
+      await world.call("POST", `${fresh().at}/exec/stream`, { command: "echo one; sleep 20", timeout_ms: 500 }),
+    );
     expect(received.at(-1)).toMatchObject({ event: "error", data: { code: "timeout", status: 504 } });
   });
 });
@@ -68,10 +78,18 @@ describe("files", () => {
     const { ask } = fresh();
     const text = "grüße\n'quoted'\n";
     expect((await ask("PUT", "/files", { path: "/workspace/a.txt", content: text })).status).toBe(204);
-    expect((await ask("GET", "/files?path=/workspace/a.txt")).body).toMatchObject({ content: text, encoding: "utf-8", size: Buffer.byteLength(text) });
+    expect((await ask("GET", "/files?path=/workspace/a.txt")).body).toMatchObject({
+      content: text,
+      encoding: "utf-8",
+      size: Buffer.byteLength(text),
+    });
     const binary = Buffer.from([0, 255, 1, 254]).toString("base64");
     await ask("PUT", "/files", { path: "/workspace/b.bin", content: binary, encoding: "base64" });
-    expect((await ask("GET", "/files?path=/workspace/b.bin")).body).toMatchObject({ content: binary, encoding: "base64", size: 4 });
+    expect((await ask("GET", "/files?path=/workspace/b.bin")).body).toMatchObject({
+      content: binary,
+      encoding: "base64",
+      size: 4,
+    });
   });
 
   test("make, list, rename, move, look for and delete", async () => {
@@ -79,7 +97,10 @@ describe("files", () => {
     await ask("POST", "/files/mkdir", { path: "/workspace/d/e", recursive: true });
     await ask("PUT", "/files", { path: "/workspace/d/one", content: "1" });
     await ask("PUT", "/files", { path: "/workspace/d/.hidden", content: "2" });
-    const names = async (query: string) => (await ask("GET", `/files/list?path=/workspace/d${query}`)).body.files.map((file: { name: string }) => file.name).sort();
+    const names = async (query: string) =>
+      (await ask("GET", `/files/list?path=/workspace/d${query}`)).body.files
+        .map((file: { name: string }) => file.name)
+        .sort();
     expect(await names("")).toEqual(["e", "one"]);
     expect(await names("&hidden=true")).toEqual([".hidden", "e", "one"]);
     expect((await ask("POST", "/files/rename", { from: "/workspace/d/one", to: "/workspace/d/two" })).status).toBe(204);
@@ -95,8 +116,13 @@ describe("files", () => {
   test("what is missing is 404, what is not base64 is 400", async () => {
     const { ask } = fresh();
     expect(await ask("GET", "/files?path=/workspace/none")).toMatchObject({ status: 404, body: { code: "not_found" } });
-    expect(await ask("PUT", "/files", { path: "/workspace/x", content: "?", encoding: "base64" })).toMatchObject({ status: 400 });
-    expect(await ask("GET", "/files?path=relative")).toMatchObject({ status: 400, body: { errors: [{ path: "query.path" }] } });
+    expect(await ask("PUT", "/files", { path: "/workspace/x", content: "?", encoding: "base64" })).toMatchObject({
+      status: 400,
+    });
+    expect(await ask("GET", "/files?path=relative")).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: "query.path" }] },
+    });
   });
 });
 
@@ -105,7 +131,8 @@ test("sessions keep directory and environment, each its own", async () => {
   const made = await ask("POST", "/sessions", { id: "first", env: { WHO: "first" } });
   expect(made).toEqual({ status: 201, body: { session: "first" } });
   await ask("POST", "/sessions", { id: "second", cwd: "/tmp" });
-  const run = async (session: string, command: string) => (await ask("POST", "/exec", { command, session })).body.stdout;
+  const run = async (session: string, command: string) =>
+    (await ask("POST", "/exec", { command, session })).body.stdout;
   await run("first", "mkdir -p sub && cd sub && export COLOUR=red");
   expect(await run("first", "pwd; echo $WHO $COLOUR")).toBe("/workspace/sub\nfirst red\n");
   expect(await run("second", "pwd; echo $WHO $COLOUR")).toBe("/tmp\n\n");
@@ -120,18 +147,28 @@ describe("code", () => {
     expect(made.status).toBe(201);
     const { context } = made.body;
     await ask("POST", "/code", { code: "var n = 20", context });
-    expect((await ask("POST", "/code", { code: "console.log('hello'); n + 1", context })).body).toMatchObject({ stdout: "hello\n", results: [{ text: "21" }] });
-    expect((await ask("POST", "/code", { code: "missing", context })).body.error).toMatchObject({ name: "ReferenceError", message: "missing is not defined" });
-    expect((await ask("GET", "/code/contexts")).body.contexts).toEqual([{ context, language: "javascript", cwd: "/workspace" }]);
+    expect((await ask("POST", "/code", { code: "console.log('hello'); n + 1", context })).body).toMatchObject({
+      stdout: "hello\n",
+      results: [{ text: "21" }],
+    });
+    expect((await ask("POST", "/code", { code: "missing", context })).body.error).toMatchObject({
+      name: "ReferenceError",
+      message: "missing is not defined",
+    });
+    expect((await ask("GET", "/code/contexts")).body.contexts).toEqual([
+      { context, language: "javascript", cwd: "/workspace" },
+    ]);
     expect((await ask("DELETE", `/code/contexts/${context}`)).status).toBe(204);
     expect((await ask("POST", "/code", { code: "1", context })).body.code).toBe("not_found");
   });
 
   test("a stream brings prints, results and errors", async () => {
     const at = `${fresh().at}/code/stream`;
-    expect(await allEvents(await world.call("POST", at, { code: "console.log('a'); 7", language: "javascript" }))).toEqual([
+    expect(
+      await allEvents(await world.call("POST", at, { code: "console.log('a'); 7", language: "javascript" })),
+    ).toMatchObject([
       { event: "stdout", data: { data: "a\n" } },
-      { event: "result", data: { text: "7", timestamp: "" } },
+      { event: "result", data: { text: "7" } },
       { event: "complete", data: {} },
     ]);
   });
@@ -152,15 +189,21 @@ test("processes start, show their output, are waited for and killed", async () =
   await ask("POST", "/processes", { command: "echo a; sleep 0.2; echo b; exit 5", id: "short" });
   const received = await allEvents(await world.call("GET", `${at}/processes/short/logs/stream`));
   expect(received.map(({ data }) => data.data ?? data.exit_code).join("")).toBe("a\nb\n5");
-  expect((await ask("POST", "/processes/short/wait", { port: port + 1, timeout_ms: 1000 })).body.code).toBe("process_exited");
+  expect((await ask("POST", "/processes/short/wait", { port: port + 1, timeout_ms: 1000 })).body.code).toBe(
+    "process_exited",
+  );
   await ask("POST", "/processes", { command: "sleep 60" });
   expect((await ask("DELETE", "/processes")).body).toEqual({ killed: 1 });
 });
 
 describe("lifecycle", () => {
   test("a sandbox without a name gets one nobody used", async () => {
-    const first = await (await world.call("POST", "/v1/sandboxes", {})).json() as { name: string; id: string; kind: string };
-    const second = await (await world.call("POST", "/v1/sandboxes", {})).json() as { name: string };
+    const first = (await (await world.call("POST", "/v1/sandboxes", {})).json()) as {
+      name: string;
+      id: string;
+      kind: string;
+    };
+    const second = (await (await world.call("POST", "/v1/sandboxes", {})).json()) as { name: string };
     expect(first.name).toMatch(/^sandbox-[a-z2-7]{20}$/);
     expect(first.kind).toBe("default");
     expect(second.name).not.toBe(first.name);
@@ -169,7 +212,11 @@ describe("lifecycle", () => {
   test("set-up runs once, also for callers at the same time, and again after a reset", async () => {
     const { ask } = fresh();
     const setup = { commands: ["sleep 0.3", "echo x >> /workspace/runs"] };
-    const [a, b, c] = await Promise.all([ask("POST", "/setup", setup), ask("POST", "/setup", setup), ask("POST", "/setup", setup)]);
+    const [a, b, c] = await Promise.all([
+      ask("POST", "/setup", setup),
+      ask("POST", "/setup", setup),
+      ask("POST", "/setup", setup),
+    ]);
     expect([a, b, c].filter(({ body }) => body.ran)).toHaveLength(1);
     expect((await ask("POST", "/setup", setup)).body).toEqual({ ran: false, results: [] });
     expect((await ask("GET", "/files?path=/workspace/runs")).body.content).toBe("x\n");
@@ -181,15 +228,22 @@ describe("lifecycle", () => {
   test("set-up that fails says so and is tried again", async () => {
     const { ask } = fresh();
     const setup = { commands: ["test -e /workspace/ready"] };
-    expect((await ask("POST", "/setup", setup)).body).toMatchObject({ ran: true, results: [{ success: false, exit_code: 1 }] });
+    expect((await ask("POST", "/setup", setup)).body).toMatchObject({
+      ran: true,
+      results: [{ success: false, exit_code: 1 }],
+    });
     await ask("PUT", "/files", { path: "/workspace/ready", content: "" });
     expect((await ask("POST", "/setup", setup)).body).toMatchObject({ ran: true, results: [{ success: true }] });
   });
 
   test("its environment can be set, its state seen, and destroying loses its files", async () => {
     const { ask } = fresh();
-    expect((await ask("PATCH", "", { sleep_after: "5m", keep_alive: false, env: { GREETING: "hi" } })).status).toBe(204);
-    expect((await ask("POST", "/exec", { command: "echo $GREETING > /workspace/f; cat /workspace/f" })).body.stdout).toBe("hi\n");
+    expect((await ask("PATCH", "", { sleep_after: "5m", keep_alive: false, env: { GREETING: "hi" } })).status).toBe(
+      204,
+    );
+    expect(
+      (await ask("POST", "/exec", { command: "echo $GREETING > /workspace/f; cat /workspace/f" })).body.stdout,
+    ).toBe("hi\n");
     expect((await ask("GET", "")).body).toMatchObject({ status: "healthy", kind: "default" });
     await ask("DELETE", "");
     expect((await ask("GET", "/files/exists?path=/workspace/f")).body).toEqual({ exists: false });

@@ -9,7 +9,9 @@ import { start, type World } from "./world.ts";
 
 const GUIDES = path.join(HERE, "../docs/worker");
 const requests = readdirSync(GUIDES).flatMap((page) =>
-  [...readFileSync(path.join(GUIDES, page), "utf8").matchAll(/^```http\n(\w+) (\S+)\n\n([\s\S]*?)^```/gm)].map(([, method, target, body]) => [page, method!, target!, body!] as const),
+  [...readFileSync(path.join(GUIDES, page), "utf8").matchAll(/^```http\n(\w+) (\S+)\n\n([\s\S]*?)^```/gm)].map(
+    ([, method, target, body]) => [page, method!, target!, body!] as const,
+  ),
 );
 
 let world: World;

@@ -26,18 +26,26 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe("interruptions", () => {
-  test.each(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"])("%s: reads are made again", async (name) => {
-    world.host.fail("exists", name, "gone", 2);
-    expect((await world.call("GET", READ)).status).toBe(200);
-    expect(world.host.count("exists")).toBe(3);
-  });
+  test.each(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"])(
+    "%s: reads are made again",
+    async (name) => {
+      world.host.fail("exists", name, "gone", 2);
+      expect((await world.call("GET", READ)).status).toBe(200);
+      expect(world.host.count("exists")).toBe(3);
+    },
+  );
 
   test("commands are not made again; the caller is told when to", async () => {
     world.host.fail("exec", "OperationInterruptedError", "runtime replaced");
     const response = await exec();
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("5");
-    expect(await response.json()).toMatchObject({ type: "urn:sandbox:problem:interrupted", code: "interrupted", title: "Interrupted", status: 503 });
+    expect(await response.json()).toMatchObject({
+      type: "urn:sandbox:problem:interrupted",
+      code: "interrupted",
+      title: "Interrupted",
+      status: 503,
+    });
     expect(world.host.count("exec")).toBe(1);
   });
 
@@ -77,7 +85,10 @@ describe("clients that leave", () => {
   }
 
   test("end the command whose output they read", async () => {
-    const { response, leave } = await connect("/v1/sandboxes/f/exec/stream", { command: "while echo up; do sleep 0.2; done", timeout_ms: 60_000 });
+    const { response, leave } = await connect("/v1/sandboxes/f/exec/stream", {
+      command: "while echo up; do sleep 0.2; done",
+      timeout_ms: 60_000,
+    });
     const reader = response.body!.getReader();
     await reader.read();
     leave();
@@ -123,7 +134,8 @@ describe("ephemeral sandboxes are destroyed", () => {
   });
 
   test("when a stream ends or cannot begin", async () => {
-    for await (const { event } of events(await world.call("POST", "/v1/run/stream", body))) expect(["start", "complete"]).toContain(event);
+    for await (const { event } of events(await world.call("POST", "/v1/run/stream", body)))
+      expect(["start", "complete"]).toContain(event);
     await until(() => world.host.count("destroy") === 1);
     world.host.fail("execStream", "SandboxError", "broken");
     expect((await world.call("POST", "/v1/run/stream", body)).status).toBe(502);
@@ -157,7 +169,8 @@ test("sandboxes that nobody used for a day are swept, others are not", async () 
 });
 
 describe("Idempotency-Key", () => {
-  const repeat = (key: string, body: object, who?: string) => world.call("POST", "/v1/sandboxes", body, { headers: { "idempotency-key": key }, ...(who && { key: who }) });
+  const repeat = (key: string, body: object, who?: string) =>
+    world.call("POST", "/v1/sandboxes", body, { headers: { "idempotency-key": key }, ...(who && { key: who }) });
 
   test("gives the first answer again", async () => {
     const first = await repeat("key-number-one", {});
@@ -180,7 +193,8 @@ describe("Idempotency-Key", () => {
     world.host.fail("exec", "SandboxError", "broken");
     expect((await repeat("key-number-three", {})).status).toBe(502);
     expect((await repeat("key-number-three", {})).status).toBe(201);
-    const slow = () => world.call("POST", "/v1/run", { command: "sleep 0.5" }, { headers: { "idempotency-key": "key-number-four" } });
+    const slow = () =>
+      world.call("POST", "/v1/run", { command: "sleep 0.5" }, { headers: { "idempotency-key": "key-number-four" } });
     const answers = await Promise.all([slow(), slow(), slow()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect((await repeat("short", {})).status).toBe(400);

@@ -44,26 +44,37 @@ describe("validation", () => {
     ["a relative directory", { command: "a", cwd: "x" }, "body.cwd: expected /^\\/[^\\0\\n]*$/"],
     ["too long a command", { command: "x".repeat(65_537) }, "body.command: expected <=65536"],
     ["too much time", { command: "a", timeout_ms: 600_001 }, "body.timeout_ms: expected <=600000"],
-    ["a bad variable", { command: "a", env: { "A B": "1" } }, "body.env.A B: expected /^[A-Za-z_][A-Za-z0-9_]{0,127}$/"],
+    [
+      "a bad variable",
+      { command: "a", env: { "A B": "1" } },
+      "body.env.A B: expected /^[A-Za-z_][A-Za-z0-9_]{0,127}$/",
+    ],
   ])("%s", async (_, body, detail) => {
     const response = await world.call("POST", EXEC, body);
     expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([400, detail]);
     expect(world.host.seen).toEqual([]);
   });
 
-  test.each(["..", "a.b", "A", "-a", "a-", "a%2Fb", "a%00", "x".repeat(64), "%E0%A4%A"])("the name %s is refused", async (name) => {
-    const response = await world.fetch(`https://api.test/v1/sandboxes/${name}/exec`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${KEYS.alice}`, "content-type": "application/json" },
-      body: JSON.stringify({ command: "true" }),
-    });
-    expect([400, 404]).toContain(response.status);
-    expect(world.host.seen).toEqual([]);
-  });
+  test.each(["..", "a.b", "A", "-a", "a-", "a%2Fb", "a%00", "x".repeat(64), "%E0%A4%A"])(
+    "the name %s is refused",
+    async (name) => {
+      const response = await world.fetch(`https://api.test/v1/sandboxes/${name}/exec`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${KEYS.alice}`, "content-type": "application/json" },
+        body: JSON.stringify({ command: "true" }),
+      });
+      expect([400, 404]).toContain(response.status);
+      expect(world.host.seen).toEqual([]);
+    },
+  );
 
   test("bodies are JSON, UTF-8 and bounded", async () => {
     const send = (body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
-      world.fetch(EXEC, { method: "POST", body, headers: { authorization: `Bearer ${KEYS.alice}`, "content-type": type } });
+      world.fetch(EXEC, {
+        method: "POST",
+        body,
+        headers: { authorization: `Bearer ${KEYS.alice}`, "content-type": type },
+      });
     expect((await send("{")).status).toBe(400);
     expect((await send("{}", "text/plain")).status).toBe(415);
     expect((await send(new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
@@ -111,16 +122,22 @@ describe("previews", () => {
     const url = await exposed(8080);
     expect(new URL(url).hostname.split(".")[0]!.length).toBeLessThanOrEqual(63);
     expect(await (await world.fetch(url)).json()).toEqual({ served: 8080 });
-    expect(await (await world.call("GET", "/v1/sandboxes/preview/ports")).json()).toEqual({ ports: [{ port: 8080, url }] });
+    expect(await (await world.call("GET", "/v1/sandboxes/preview/ports")).json()).toEqual({
+      ports: [{ port: 8080, url }],
+    });
     expect(await exposed(8080)).toBe(url);
   });
 
   test("do not answer with another token, nor for ids that nobody was given", async () => {
     const url = await exposed(8081);
-    expect(await (await world.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).json()).toEqual({ message: "INVALID_TOKEN" });
+    expect(await (await world.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).json()).toEqual({
+      message: "INVALID_TOKEN",
+    });
     world.host.forget();
     for (const label of ["8081-someone-token", "8081-a-token", "www", "3000-preview-token", "8081"]) {
-      const response = await world.fetch(`https://${label}.${PREVIEW}/v1/openapi.json`, { headers: { authorization: `Bearer ${KEYS.alice}` } });
+      const response = await world.fetch(`https://${label}.${PREVIEW}/v1/openapi.json`, {
+        headers: { authorization: `Bearer ${KEYS.alice}` },
+      });
       expect(response.status).toBe(404);
     }
     expect(world.host.seen).toEqual([]);
@@ -161,13 +178,20 @@ describe("storage", () => {
     expect(made.status).toBe(201);
     const { backup } = (await made.json()) as { backup: string };
     await world.call("DELETE", at);
-    const restore = (key?: string) => world.call("POST", `${at}/backups/${backup}/restore`, undefined, { ...(key && { key }) });
+    const restore = (key?: string) =>
+      world.call("POST", `${at}/backups/${backup}/restore`, undefined, { ...(key && { key }) });
     expect((await restore(KEYS.bob)).status).toBe(404);
     expect(world.host.count("restoreBackup")).toBe(0);
     expect(await (await restore()).json()).toEqual({ backup, directory: "/workspace" });
-    expect(((await (await world.call("GET", `${at}/files?path=/workspace/kept.txt`)).json()) as { content: string }).content).toBe("kept");
-    expect(await (await world.call("GET", "/v1/backups")).json()).toMatchObject({ backups: [{ backup, directory: "/workspace", name: "first" }] });
-    expect(await (await world.call("GET", "/v1/backups", undefined, { key: KEYS.bob })).json()).toEqual({ backups: [] });
+    expect(
+      ((await (await world.call("GET", `${at}/files?path=/workspace/kept.txt`)).json()) as { content: string }).content,
+    ).toBe("kept");
+    expect(await (await world.call("GET", "/v1/backups")).json()).toMatchObject({
+      backups: [{ backup, directory: "/workspace", name: "first" }],
+    });
+    expect(await (await world.call("GET", "/v1/backups", undefined, { key: KEYS.bob })).json()).toEqual({
+      backups: [],
+    });
   });
 
   test("directories that cannot be backed up are refused", async () => {
@@ -180,12 +204,26 @@ describe("storage", () => {
     const mount = (key: string) => world.call("POST", "/v1/sandboxes/m/mounts", { path: "/workspace/files" }, { key });
     expect((await mount(KEYS.alice)).status).toBe(201);
     expect((await mount(KEYS.bob)).status).toBe(201);
-    const prefixes = world.host.seen.filter((each) => each.operation === "mountBucket").map(({ body }) => body["options"].prefix);
+    const prefixes = world.host.seen
+      .filter((each) => each.operation === "mountBucket")
+      .map(({ body }) => body["options"].prefix);
     expect(prefixes[0]).toMatch(/^\/tenants\/[a-z2-7]{26}\/$/);
     expect(new Set(prefixes).size).toBe(2);
     expect((await world.call("DELETE", "/v1/sandboxes/m/mounts?path=/workspace/files")).status).toBe(204);
     expect((await world.call("DELETE", "/v1/sandboxes/m/mounts?path=/workspace/files")).status).toBe(400);
   });
+});
+
+test("the region is part of ids, and when sandboxes sleep is passed on", async () => {
+  const other = await start({ bindings: { REGION: "weur", SLEEP_AFTER: "5m" } });
+  try {
+    const made = (await (await other.call("POST", "/v1/sandboxes", { name: "here" })).json()) as { id: string };
+    expect(made.id).toMatch(/^here-[a-z2-7]{26}-weur$/);
+    const [container] = await Promise.all(other.host.containers.values());
+    expect(container!.settings).toEqual({ sleepAfter: "5m" });
+  } finally {
+    await other.close();
+  }
 });
 
 test("what is not bound is 501 and says what is missing", async () => {
@@ -217,11 +255,21 @@ test("logs are one line of JSON per request, without keys, tenants or commands",
   await world.call("POST", EXEC, { command: "very-secret-command", colour: "very-secret-value" });
   await world.call("GET", "/v1/sandboxes/very-secret-name");
   await world.call("POST", "/v1/sandboxes/h/openai/shell", { commands: ["very-secret-command"] });
-  await world.call("POST", "/v1/sandboxes/h/openai/patch", { operations: [{ type: "update_file", path: "very-secret-file", diff: "x" }] });
+  await world.call("POST", "/v1/sandboxes/h/openai/patch", {
+    operations: [{ type: "update_file", path: "very-secret-file", diff: "x" }],
+  });
   await new Promise((resolve) => setTimeout(resolve, 200));
   const lines = world.logs.map((line) => JSON.parse(line));
   expect(lines).toHaveLength(5);
-  expect(lines[0]).toMatchObject({ level: "info", message: "request", method: "POST", route: "/v1/sandboxes/{name}/exec", status: 200, code: "ok", credential: "alice-1" });
+  expect(lines[0]).toMatchObject({
+    level: "info",
+    message: "request",
+    method: "POST",
+    route: "/v1/sandboxes/{name}/exec",
+    status: 200,
+    code: "ok",
+    credential: "alice-1",
+  });
   expect(lines[1]).toMatchObject({ status: 400, code: "invalid_request" });
   expect(lines[0].tenant).toMatch(/^[a-z2-7]{12}$/);
   const text = world.logs.join("\n");

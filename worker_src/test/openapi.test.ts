@@ -23,7 +23,9 @@ test("the committed document is the one served; run `npm run openapi` after a ch
 });
 
 test("operation ids are unique, and every operation has a scope, a summary and an answer", () => {
-  const operations = Object.values(committed.paths as Record<string, Record<string, any>>).flatMap((methods) => Object.values(methods));
+  const operations = Object.values(committed.paths as Record<string, Record<string, any>>).flatMap((methods) =>
+    Object.values(methods),
+  );
   expect(operations.length).toBeGreaterThan(50);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   for (const operation of operations) {
@@ -33,14 +35,26 @@ test("operation ids are unique, and every operation has a scope, a summary and a
   }
 });
 
-const isSchema = (value: unknown): value is v.GenericSchema => typeof value === "object" && value !== null && "kind" in value && value.kind === "schema";
+const isSchema = (value: unknown): value is v.GenericSchema =>
+  typeof value === "object" && value !== null && "kind" in value && value.kind === "schema";
 const samples: [string, v.GenericSchema][] = [
   ...Object.entries<unknown>(schemas).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
   ["filled", schemas.filled(10)],
-  ["object", v.strictObject({ a: v.optional(v.boolean(), false), b: v.array(v.pipe(v.string(), v.maxLength(3))), c: schemas.Runnable.argv })],
+  [
+    "object",
+    v.strictObject({
+      a: v.optional(v.boolean(), false),
+      b: v.array(v.pipe(v.string(), v.maxLength(3))),
+      c: schemas.Runnable.argv,
+    }),
+  ],
 ];
 
 test.each(samples)("%s is described as the library describes it", (_, schema) => {
-  const { $schema: _schema, ...expected } = toJsonSchema(schema, { typeMode: "input", errorMode: "ignore", target: "draft-2020-12" });
+  const { $schema: _schema, ...expected } = toJsonSchema(schema, {
+    typeMode: "input",
+    errorMode: "ignore",
+    target: "draft-2020-12",
+  });
   expect(jsonSchema(schema)).toEqual(expected);
 });

@@ -1,4 +1,7 @@
-/** Every route, read off the committed OpenAPI document (which openapi.test.ts holds to the table), with a request that is valid for it. */
+/**
+ * Every route, read off the committed OpenAPI document (which openapi.test.ts holds to the table), with a request that
+ * is valid for it.
+ */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
@@ -39,7 +42,9 @@ export interface Operation {
   stream: boolean;
 }
 
-const document = JSON.parse(readFileSync(path.join(HERE, "openapi.json"), "utf8")) as { paths: Record<string, Record<string, Described>> };
+const document = JSON.parse(readFileSync(path.join(HERE, "openapi.json"), "utf8")) as {
+  paths: Record<string, Record<string, Described>>;
+};
 
 export const OPERATIONS: Operation[] = Object.entries(document.paths).flatMap(([template, methods]) =>
   Object.entries(methods).map(([method, described]) => ({
@@ -72,7 +77,8 @@ function sample(name: string, schema: Schema): unknown {
   if (schema.enum) return schema.enum[schema.enum.length - 1];
   if (schema.oneOf) return sample(name, schema.oneOf[0]!);
   if (schema.type === "object") return sampleBody(schema);
-  if (schema.type === "array") return [sample(name === "commands" || name === "argv" ? "command" : "", schema.items ?? {})];
+  if (schema.type === "array")
+    return [sample(name === "commands" || name === "argv" ? "command" : "", schema.items ?? {})];
   if (name === "path" && schema.type === "string" && JSON.stringify(schema).includes("(?!\\\\/)")) return "sample";
   if (name in SAMPLES) return SAMPLES[name];
   return schema.type === "string" ? "sample" : schema.type === "boolean" ? false : (schema.minimum ?? 1);
@@ -89,7 +95,11 @@ export function sampleBody(schema: Schema): Record<string, unknown> {
 
 /** A valid request: its address and body. */
 export function sampleRequest({ template, parameters, body }: Operation): { target: string; body: unknown } {
-  const target = template.replace(/\{(\w+)\}/g, (_, name: string) => (name === "port" ? "8080" : String(SAMPLES[name] ?? "sample")));
-  const query = parameters.filter((each) => each.in === "query" && each.required).map(({ name, schema }) => `${name}=${encodeURIComponent(String(sample(name, schema)))}`);
+  const target = template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    name === "port" ? "8080" : String(SAMPLES[name] ?? "sample"),
+  );
+  const query = parameters
+    .filter((each) => each.in === "query" && each.required)
+    .map(({ name, schema }) => `${name}=${encodeURIComponent(String(sample(name, schema)))}`);
   return { target: query.length > 0 ? `${target}?${query.join("&")}` : target, body: body && sampleBody(body) };
 }

@@ -24,7 +24,9 @@ async function outside(request: Request): Promise<Response> {
     expect(request.headers.get("authorization")).toBe("Bearer model-key");
     asked.push((await request.json()) as (typeof asked)[0]);
     const content = answers.shift();
-    return content === undefined ? new Response("", { status: 500 }) : Response.json({ choices: [{ message: { content } }] });
+    return content === undefined
+      ? new Response("", { status: 500 })
+      : Response.json({ choices: [{ message: { content } }] });
   }
   if (url.hostname === "github.test") {
     const { state } = (await request.json()) as { state: string };
@@ -38,7 +40,10 @@ async function outside(request: Request): Promise<Response> {
 async function repository(): Promise<string> {
   const source = path.join(folder, "owner", "name.git");
   await mkdir(source, { recursive: true });
-  const git = (...argv: string[]) => execFileSync("git", ["-C", source, "-c", "user.name=t", "-c", "user.email=t@t", ...argv], { encoding: "utf8" }).trim();
+  const git = (...argv: string[]) =>
+    execFileSync("git", ["-C", source, "-c", "user.name=t", "-c", "user.email=t@t", ...argv], {
+      encoding: "utf8",
+    }).trim();
   git("init", "--quiet", "--initial-branch", "main");
   git("config", "uploadpack.allowAnySHA1InWant", "true");
   await writeFile(path.join(source, "hello.txt"), "hello\n");
@@ -93,8 +98,12 @@ describe("one-shot executor", () => {
   });
 
   test("code, with its error as a result", async () => {
-    expect((await post("/v1/run/code", { code: "console.log(1 + 1)", language: "javascript" })).body).toMatchObject({ stdout: "2\n" });
-    expect((await post("/v1/run/code", { code: "oops", language: "javascript" })).body.error.name).toBe("ReferenceError");
+    expect((await post("/v1/run/code", { code: "console.log(1 + 1)", language: "javascript" })).body).toMatchObject({
+      stdout: "2\n",
+    });
+    expect((await post("/v1/run/code", { code: "oops", language: "javascript" })).body.error.name).toBe(
+      "ReferenceError",
+    );
   });
 
   test("a stream", async () => {
@@ -104,10 +113,14 @@ describe("one-shot executor", () => {
 });
 
 test("workspace: the same user finds files and session again, others do not", async () => {
-  const run = (user: string, body: object, key?: string) => post(`/v1/workspaces/${encodeURIComponent(user)}/exec`, body, key);
+  const run = (user: string, body: object, key?: string) =>
+    post(`/v1/workspaces/${encodeURIComponent(user)}/exec`, body, key);
   const first = await run("ann@example.test", { command: "mkdir -p notes && cd notes && echo mine > n" });
   const { session } = first.body;
-  expect((await run("ann@example.test", { command: "pwd; cat n", session })).body).toMatchObject({ session, stdout: "/workspace/notes\nmine\n" });
+  expect((await run("ann@example.test", { command: "pwd; cat n", session })).body).toMatchObject({
+    session,
+    stdout: "/workspace/notes\nmine\n",
+  });
   expect((await run("bea@example.test", { command: "cat notes/n" })).body.exit_code).toBe(1);
   expect((await run("ann@example.test", { command: "cat notes/n" }, KEYS.bob)).body.exit_code).toBe(1);
   expect((await world.call("DELETE", "/v1/workspaces/ann%40example.test")).status).toBe(204);
@@ -115,7 +128,8 @@ test("workspace: the same user finds files and session again, others do not", as
 });
 
 describe("chat agent", () => {
-  const say = (message: string, more: object = {}, key?: string) => post("/v1/conversations/c1/messages", { message, ...more }, key);
+  const say = (message: string, more: object = {}, key?: string) =>
+    post("/v1/conversations/c1/messages", { message, ...more }, key);
 
   test("runs what the model asks for, in the conversation's own session, and remembers", async () => {
     answers = [fenced("cd /tmp; echo 7 > seven; cat seven"), "It is seven."];
@@ -141,7 +155,10 @@ describe("chat agent", () => {
   });
 
   test("a model that fails is 502, and tells nothing of its endpoint", async () => {
-    expect(await say("Hi")).toMatchObject({ status: 502, body: { code: "model_failed", detail: "The model's endpoint answered 500." } });
+    expect(await say("Hi")).toMatchObject({
+      status: 502,
+      body: { code: "model_failed", detail: "The model's endpoint answered 500." },
+    });
   });
 });
 
@@ -149,8 +166,20 @@ describe("pipeline", () => {
   const run = (more: object, key?: string) => post("/v1/pipelines", { repository: "owner/name", commit, ...more }, key);
 
   test("clones the commit, runs the steps, keeps the artifact, reports the status", async () => {
-    const done = await run({ install: "echo installed", test: "test -f hello.txt", build: "mkdir out && tr a-z A-Z < hello.txt > out/loud.txt", artifact: "out" });
-    expect(done).toMatchObject({ status: 200, body: { success: true, status_reported: true, steps: [{ step: "install", stdout: "installed\n" }, { step: "test" }, { step: "build" }] } });
+    const done = await run({
+      install: "echo installed",
+      test: "test -f hello.txt",
+      build: "mkdir out && tr a-z A-Z < hello.txt > out/loud.txt",
+      artifact: "out",
+    });
+    expect(done).toMatchObject({
+      status: 200,
+      body: {
+        success: true,
+        status_reported: true,
+        steps: [{ step: "install", stdout: "installed\n" }, { step: "test" }, { step: "build" }],
+      },
+    });
     expect(statuses).toEqual([
       { url: `/api/v3/repos/owner/name/statuses/${commit}`, state: "pending", authorization: "Bearer github-token" },
       { url: `/api/v3/repos/owner/name/statuses/${commit}`, state: "success", authorization: "Bearer github-token" },
@@ -187,7 +216,9 @@ describe("pipeline", () => {
     statuses = [];
     expect((await run({ repository: "stranger/name" })).body.code).toBe("git_failed");
     expect(statuses).toEqual([]);
-    expect(JSON.stringify(world.host.seen)).not.toContain(Buffer.from("x-access-token:github-token").toString("base64"));
+    expect(JSON.stringify(world.host.seen)).not.toContain(
+      Buffer.from("x-access-token:github-token").toString("base64"),
+    );
   });
 
   test("the same commit is not built twice at once", async () => {
@@ -219,10 +250,15 @@ describe("coding agent", () => {
   const TASK = "Fix it; $(touch /workspace/owned) 'now' `id`";
 
   test("the task goes in by file, the key by environment, the diff comes out without the key", async () => {
-    await world.program("claude", '#!/bin/sh\necho "args: $*"\necho "task: $(cat)"\necho "key $ANTHROPIC_API_KEY"\necho changed > hello.txt\necho new > added.txt\n');
+    await world.program(
+      "claude",
+      '#!/bin/sh\necho "args: $*"\necho "task: $(cat)"\necho "key $ANTHROPIC_API_KEY"\necho changed > hello.txt\necho new > added.txt\n',
+    );
     const done = await post("/v1/coding-tasks", { repository: "owner/name", task: TASK });
     expect(done.body).toMatchObject({ success: true, exit_code: 0 });
-    expect(done.body.stdout).toBe(`args: --print --permission-mode acceptEdits --max-turns 20\ntask: ${TASK}\nkey [key]\n`);
+    expect(done.body.stdout).toBe(
+      `args: --print --permission-mode acceptEdits --max-turns 20\ntask: ${TASK}\nkey [key]\n`,
+    );
     expect(done.body.diff).toContain("-hello\n+changed\n");
     expect(done.body.diff).toContain("+++ b/added.txt");
     for (const { body } of world.host.seen) expect(String(body["command"])).not.toMatch(/agent-key|touch/);
@@ -231,14 +267,22 @@ describe("coding agent", () => {
 
   test("an image without the CLI says so", async () => {
     await world.program("claude", "#!/bin/sh\nexit 127\n");
-    expect(await post("/v1/coding-tasks", { repository: "owner/name", task: "x" })).toMatchObject({ status: 501, body: { code: "not_configured" } });
+    expect(await post("/v1/coding-tasks", { repository: "owner/name", task: "x" })).toMatchObject({
+      status: 501,
+      body: { code: "not_configured" },
+    });
   });
 });
 
 describe("development environment", () => {
   const port = 20_000 + Math.floor(Math.random() * 20_000);
   const body = {
-    files: [{ path: "/server.js", content: 'require("http").createServer((q, r) => r.end("dev")).listen(process.env.PORT, "127.0.0.1")' }],
+    files: [
+      {
+        path: "/server.js",
+        content: 'require("http").createServer((q, r) => r.end("dev")).listen(process.env.PORT, "127.0.0.1")',
+      },
+    ],
     install: "echo once >> installed",
     start: "node server.js",
     port,
@@ -247,7 +291,9 @@ describe("development environment", () => {
   test("comes up with a preview URL, and is found as it was", async () => {
     const first = await post("/v1/environments/shop", body);
     expect(first).toMatchObject({ status: 200, body: { process: "dev-server", installed: true } });
-    expect(new URL(first.body.url).hostname).toMatch(new RegExp(`^${port}-dev-shop-[a-z2-7]{26}-[a-z0-9]{16}\\.preview\\.test$`));
+    expect(new URL(first.body.url).hostname).toMatch(
+      new RegExp(`^${port}-dev-shop-[a-z2-7]{26}-[a-z0-9]{16}\\.preview\\.test$`),
+    );
     const again = await post("/v1/environments/shop", body);
     expect(again.body).toEqual({ ...first.body, installed: false });
     expect(world.host.count("startProcess")).toBe(1);
@@ -255,7 +301,9 @@ describe("development environment", () => {
   });
 
   test("says why the installation or the server failed", async () => {
-    expect((await post("/v1/environments/bad", { ...body, install: "echo no >&2; exit 3" })).body.detail).toBe("The installation ended with 3: no\n");
+    expect((await post("/v1/environments/bad", { ...body, install: "echo no >&2; exit 3" })).body.detail).toBe(
+      "The installation ended with 3: no\n",
+    );
     expect((await post("/v1/environments/worse", { ...body, start: "exit 4" })).body.code).toBe("process_exited");
   });
 });
@@ -271,14 +319,37 @@ describe("OpenAI Agents tools", () => {
 
   test("the editor creates, changes and deletes, and reports what it cannot do", async () => {
     const patch = (operations: object[]) => post("/v1/sandboxes/tools/openai/patch", { operations });
-    expect((await patch([{ type: "create_file", path: "a/b.txt", diff: "+one\n+two\n" }])).body.results).toEqual([{ path: "a/b.txt", status: "completed", output: "Created a/b.txt" }]);
+    expect((await patch([{ type: "create_file", path: "a/b.txt", diff: "+one\n+two\n" }])).body.results).toEqual([
+      { path: "a/b.txt", status: "completed", output: "Created a/b.txt" },
+    ]);
     await patch([{ type: "update_file", path: "a/b.txt", diff: "@@\n one\n-two\n+three\n" }]);
     expect((await post("/v1/sandboxes/tools/exec", { command: "cat a/b.txt" })).body.stdout).toMatch(/^one\nthree/);
-    const failed = await patch([{ type: "update_file", path: "none", diff: "x" }, { type: "delete_file", path: "a/b.txt" }]);
-    expect(failed.body.results).toEqual([{ path: "none", status: "failed", output: "Cannot update missing file: none" }]);
+    const failed = await patch([
+      { type: "update_file", path: "none", diff: "x" },
+      { type: "delete_file", path: "a/b.txt" },
+    ]);
+    expect(failed.body.results).toEqual([
+      { path: "none", status: "failed", output: "Cannot update missing file: none" },
+    ]);
     expect((await patch([{ type: "delete_file", path: "a/b.txt" }])).body.results[0].status).toBe("completed");
     expect((await patch([{ type: "delete_file", path: "../x" }])).status).toBe(400);
   });
+});
+
+test("how patterns end goes to the queue, and nothing of what they did", async () => {
+  world.host.events.length = 0;
+  await post("/v1/run", { command: "echo very-secret; exit 1" });
+  await post("/v1/run", { command: "sleep 5", timeout_ms: 50 });
+  await post("/v1/parallel", { tasks: [{ command: "true" }] });
+  for (let tries = 0; world.host.events.length < 3 && tries < 100; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(world.host.events.map(({ pattern, outcome }) => [pattern, outcome])).toEqual([
+    ["run", "failure"],
+    ["run", "timeout"],
+    ["parallel", "success"],
+  ]);
+  expect(Object.keys(world.host.events[0]!).sort()).toEqual(["ms", "outcome", "pattern", "request_id", "tenant"]);
+  expect(JSON.stringify(world.host.events)).not.toContain("very-secret");
 });
 
 describe("parallel work", () => {
@@ -294,7 +365,10 @@ describe("parallel work", () => {
 
   test("in sandboxes of their own; one that fails leaves the others alone", async () => {
     world.host.fail("exec", "SandboxError", "broken");
-    const done = await post("/v1/parallel", { isolation: "sandboxes", tasks: [{ command: "echo a" }, { command: "echo b" }, { command: "exit 2" }] });
+    const done = await post("/v1/parallel", {
+      isolation: "sandboxes",
+      tasks: [{ command: "echo a" }, { command: "echo b" }, { command: "exit 2" }],
+    });
     const outcomes = done.body.results.map((each: any) => each.problem?.code ?? each.exit_code);
     expect([...outcomes].sort()).toEqual([0, 2, "sandbox_failed"]);
     expect(new Set(world.host.seen.map(({ sandbox }) => sandbox)).size).toBe(3);

@@ -5,7 +5,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { fitting, type Message } from "../src/model.ts";
+import type { Env } from "../src/env.ts";
+import { ask, fitting, type Message } from "../src/model.ts";
 import { command, quote } from "../src/shell.ts";
 import { isSandboxId, MAX_ID_LENGTH, nameForTask, nameForUser, sandboxId } from "../src/tenancy.ts";
 import { OPERATIONS, sampleRequest } from "./operations.ts";
@@ -19,20 +20,32 @@ describe("sandbox ids", () => {
   test("100,000 pairs of tenant and name never meet, and all fit a preview host", async () => {
     const pairs = new Map<string, [string, string]>();
     // Few letters and short texts, so that parts shift between tenant and name and differ in case and separators alone.
-    const close = fc.sample(fc.tuple(fc.stringMatching(/^[abAB:_-]{1,5}$/), fc.stringMatching(/^[ab][ab_-]{0,4}[ab]$/)), { numRuns: 160_000, seed: SEED });
-    const wide = fc.sample(fc.tuple(fc.string({ minLength: 1, maxLength: 60, unit: "grapheme" }), names), { numRuns: 60_000, seed: SEED });
+    const close = fc.sample(
+      fc.tuple(fc.stringMatching(/^[abAB:_-]{1,5}$/), fc.stringMatching(/^[ab][ab_-]{0,4}[ab]$/)),
+      { numRuns: 160_000, seed: SEED },
+    );
+    const wide = fc.sample(fc.tuple(fc.string({ minLength: 1, maxLength: 60, unit: "grapheme" }), names), {
+      numRuns: 60_000,
+      seed: SEED,
+    });
     for (const pair of [...wide, ...close]) if (pairs.size < 100_000) pairs.set(JSON.stringify(pair), pair);
     expect(pairs.size).toBe(100_000);
-    const ids = new Set<string>();
+    // The readable beginning alone could keep two ids apart; the hash must do so by itself.
+    const hashes = new Set<string>();
     for (const id of await Promise.all([...pairs.values()].map(([tenant, name]) => sandboxId(tenant, name)))) {
-      if (!isSandboxId(id) || id.length > MAX_ID_LENGTH || /[^a-z0-9-]|^-|-$/.test(id)) throw new Error(`${id} is no good id`);
-      ids.add(id);
+      if (!isSandboxId(id) || id.length > MAX_ID_LENGTH || /[^a-z0-9-]|^-|-$/.test(id))
+        throw new Error(`${id} is no good id`);
+      hashes.add(id.slice(-26));
     }
-    expect(ids.size).toBe(100_000);
+    expect(hashes.size).toBe(100_000);
   });
 
   test("a region is part of the id and its hash", async () => {
-    const [plain, west, east] = await Promise.all([sandboxId("t", "n"), sandboxId("t", "n", "weur"), sandboxId("t", "n", "eeur")]);
+    const [plain, west, east] = await Promise.all([
+      sandboxId("t", "n"),
+      sandboxId("t", "n", "weur"),
+      sandboxId("t", "n", "eeur"),
+    ]);
     expect(west).toMatch(/^n-[a-z2-7]{26}-weur$/);
     expect(new Set([plain, west.slice(0, -5), east.slice(0, -5)]).size).toBe(3);
     expect((await sandboxId("t", "x".repeat(63), "abcdef")).length).toBe(40);
@@ -52,7 +65,8 @@ describe("sandbox ids", () => {
   test("users and tasks get names that may be used", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[0-9a-f]{40}$/), async (text, commit) => {
-        for (const name of [await nameForUser(text), await nameForTask("build", `owner/${text}`, commit)]) expect(name).toMatch(NAME);
+        for (const name of [await nameForUser(text), await nameForTask("build", `owner/${text}`, commit)])
+          expect(name).toMatch(NAME);
       }),
       { seed: SEED, numRuns: 300 },
     );
@@ -63,7 +77,10 @@ describe("sandbox ids", () => {
 test.each(["bash", "sh"])("10,000 nasty strings come out of %s as they went in", (shell) => {
   const nasty = fc.sample(
     fc.oneof(
-      fc.string({ unit: fc.constantFrom(..."'\"\\$`!*?[]{}()<>|&;#~ \t\n\r-=%^,:@", "é", "😀", "\u2028", "a"), maxLength: 24 }),
+      fc.string({
+        unit: fc.constantFrom(..."'\"\\$`!*?[]{}()<>|&;#~ \t\n\r-=%^,:@", "é", "😀", "\u2028", "a"),
+        maxLength: 24,
+      }),
       fc.string({ unit: "binary", maxLength: 24 }).map((text) => text.replaceAll("\0", "")),
       fc.constantFrom("", "-n", "--", "$(touch /tmp/x)", "'; exit 1; '", "\\'", "'\\''", "\n", "$'a'", "~", "a\\"),
     ),
@@ -82,10 +99,26 @@ test("a NUL is refused, and plain words stay readable", () => {
   expect(command("git", "clone", "--depth", "1", "a b")).toBe("git clone --depth 1 'a b'");
 });
 
+test("the Workers AI binding is asked where there is no endpoint", async () => {
+  const asked: unknown[] = [];
+  const AI = { run: async (...given: unknown[]) => (asked.push(given), { response: "hello" }) };
+  const messages: Message[] = [
+    { role: "system", content: "s" },
+    { role: "user", content: "u" },
+  ];
+  expect(await ask({ AI, MODEL_NAME: "@cf/some/model" } as unknown as Env, messages)).toBe("hello");
+  expect(asked).toEqual([["@cf/some/model", { messages, max_tokens: 2048 }]]);
+  const silent = { AI: { run: async () => ({}) } } as unknown as Env;
+  await expect(ask(silent, messages)).rejects.toThrow("The model's answer holds no text.");
+});
+
 test("what is sent to a model is bounded, and the newest is kept", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 300 }), { minLength: 1, maxLength: 30 }), (texts) => {
-      const messages: Message[] = [{ role: "system", content: "s" }, ...texts.map((content) => ({ role: "user" as const, content }))];
+      const messages: Message[] = [
+        { role: "system", content: "s" },
+        ...texts.map((content) => ({ role: "user" as const, content })),
+      ];
       const sent = fitting(messages, 500);
       expect(sent[0]!.content).toBe("s");
       expect(sent.at(-1)!.content).toBe(texts.at(-1));
@@ -119,54 +152,93 @@ describe("fuzz", () => {
   const odd = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),
     fc.string({ unit: "binary", maxLength: 30 }),
-    fc.constantFrom<unknown>("", "..", "../../x", "/", "/etc/passwd", "$(id)", "'", "__proto__", -1, 0, 1e308, null, [], {}, "sample", "x".repeat(5_000)),
+    fc.constantFrom<unknown>(
+      "",
+      "..",
+      "../../x",
+      "/",
+      "/etc/passwd",
+      "$(id)",
+      "'",
+      "__proto__",
+      -1,
+      0,
+      1e308,
+      null,
+      [],
+      {},
+      "sample",
+      "x".repeat(5_000),
+    ),
   );
   /** Changed here, left alone there: a request with one mistake gets further than one with five. */
-  const often = <T extends object>(some: fc.Arbitrary<T>): fc.Arbitrary<T | Record<string, never>> => fc.oneof(some, fc.constant({}));
+  const often = <T extends object>(some: fc.Arbitrary<T>): fc.Arbitrary<T | Record<string, never>> =>
+    fc.oneof(some, fc.constant({}));
   const change = fc.record({ drop: fc.boolean(), value: odd });
 
-  test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))("%s never fails inside nor reaches another tenant", async (_, operation) => {
-    world.host.forget();
-    const own = sampleRequest(operation);
-    await (await world.call(operation.method, own.target, own.body, { key: KEYS.alice })).text();
-    // What a stream ran for is destroyed after its end.
-    if (operation.stream) await wait(200);
-    const theirs = new Set(world.host.seen.map(({ sandbox }) => sandbox));
-    const fields = Object.keys(operation.body?.properties ?? {});
-    const path = fc.array(fc.oneof(fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }), fc.constantFrom("sample", "..", "%2e%2e", "a%2Fb")), { minLength: 4, maxLength: 4 });
-    const request = fc.record({
-      path: fc.option(path, { freq: 3 }),
-      changes: often(fc.dictionary(fc.constantFrom("extra", ...fields), change, { maxKeys: 3 })),
-      query: often(fc.dictionary(fc.constantFrom("kind", "path", "recursive", "x", ...operation.parameters.map(({ name }) => name)), fc.string({ maxLength: 12 }), { maxKeys: 3 })),
-      whole: fc.option(odd, { freq: 5 }),
-      idempotent: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(request, async ({ path: parts, changes, query, whole, idempotent }) => {
-        world.host.forget();
-        const valid = sampleRequest(operation);
-        const body: Record<string, unknown> = { ...(valid.body as object) };
-        for (const [name, { drop, value }] of Object.entries(changes)) {
-          if (drop) delete body[name];
-          else body[name] = value;
-        }
-        let index = 0;
-        const bare = parts ? operation.template.replace(/\{\w+\}/g, () => encodeURIComponent(parts[index++]!.toWellFormed())) : valid.target.split("?")[0];
-        const search = new URLSearchParams({ ...Object.fromEntries(new URL(valid.target, "http://x").searchParams), ...query });
-        const response = await patiently(new URL(`${bare}?${search}`, address), {
-          method: operation.method,
-          headers: {
-            authorization: `Bearer ${KEYS.bob}`,
-            "content-type": "application/json",
-            ...(idempotent && { "idempotency-key": `key-${Math.random()}` }),
-          },
-          ...(operation.body && { body: JSON.stringify(whole ?? body) }),
-        });
-        const text = await response.text();
-        if (response.status === 500) throw new Error(`500: ${text}`);
-        for (const { sandbox } of world.host.seen) if (theirs.has(sandbox)) throw new Error("reached another tenant's sandbox");
-      }),
-      { seed: SEED, numRuns: 40 },
-    );
-  });
+  test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
+    "%s never fails inside nor reaches another tenant",
+    async (_, operation) => {
+      world.host.forget();
+      const own = sampleRequest(operation);
+      await (await world.call(operation.method, own.target, own.body, { key: KEYS.alice })).text();
+      // What a stream ran for is destroyed after its end.
+      if (operation.stream) await wait(200);
+      const theirs = new Set(world.host.seen.map(({ sandbox }) => sandbox));
+      const fields = Object.keys(operation.body?.properties ?? {});
+      const path = fc.array(
+        fc.oneof(
+          fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }),
+          fc.constantFrom("sample", "..", "%2e%2e", "a%2Fb"),
+        ),
+        { minLength: 4, maxLength: 4 },
+      );
+      const request = fc.record({
+        path: fc.option(path, { freq: 3 }),
+        changes: often(fc.dictionary(fc.constantFrom("extra", ...fields), change, { maxKeys: 3 })),
+        query: often(
+          fc.dictionary(
+            fc.constantFrom("kind", "path", "recursive", "x", ...operation.parameters.map(({ name }) => name)),
+            fc.string({ maxLength: 12 }),
+            { maxKeys: 3 },
+          ),
+        ),
+        whole: fc.option(odd, { freq: 5 }),
+        idempotent: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(request, async ({ path: parts, changes, query, whole, idempotent }) => {
+          world.host.forget();
+          const valid = sampleRequest(operation);
+          const body: Record<string, unknown> = { ...(valid.body as object) };
+          for (const [name, { drop, value }] of Object.entries(changes)) {
+            if (drop) delete body[name];
+            else body[name] = value;
+          }
+          let index = 0;
+          const bare = parts
+            ? operation.template.replace(/\{\w+\}/g, () => encodeURIComponent(parts[index++]!.toWellFormed()))
+            : valid.target.split("?")[0];
+          const search = new URLSearchParams({
+            ...Object.fromEntries(new URL(valid.target, "http://x").searchParams),
+            ...query,
+          });
+          const response = await patiently(new URL(`${bare}?${search}`, address), {
+            method: operation.method,
+            headers: {
+              authorization: `Bearer ${KEYS.bob}`,
+              "content-type": "application/json",
+              ...(idempotent && { "idempotency-key": `key-${Math.random()}` }),
+            },
+            ...(operation.body && { body: JSON.stringify(whole ?? body) }),
+          });
+          const text = await response.text();
+          if (response.status === 500) throw new Error(`500: ${text}`);
+          for (const { sandbox } of world.host.seen)
+            if (theirs.has(sandbox)) throw new Error("reached another tenant's sandbox");
+        }),
+        { seed: SEED, numRuns: 40 },
+      );
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** A Worker in workerd with everything bound to it, and callers with keys. `start` gives it; closing it ends all it started. */
+/**
+ * A Worker in workerd with everything bound to it, and callers with keys. `start` gives it; closing it ends all it
+ * started.
+ */
 import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +14,12 @@ import { Host } from "./substitute/host.ts";
 
 export const COMPATIBILITY = { compatibilityDate: "2026-07-01", compatibilityFlags: ["nodejs_compat"] };
 export const PREVIEW = "preview.test";
-export const KEYS = { alice: "alice-key-0123456789", bob: "bob-key-0123456789", none: "none-key-0123456789", old: "old-key-0123456789" };
+export const KEYS = {
+  alice: "alice-key-0123456789",
+  bob: "bob-key-0123456789",
+  none: "none-key-0123456789",
+  old: "old-key-0123456789",
+};
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -29,12 +37,26 @@ export interface World {
   program(name: string, script: string): Promise<void>;
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** A call of the API with a key; alice's unless told otherwise. */
-  call(method: string, path: string, body?: unknown, options?: { key?: string | null; headers?: Record<string, string> }): Promise<Response>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: { key?: string | null; headers?: Record<string, string> },
+  ): Promise<Response>;
   logs: string[];
   close(): Promise<void>;
 }
 
+/**
+ * The real thing, where there is a container engine: its socket and an image of the SDK's version that is present
+ * there.
+ */
+const ENGINE = process.env["SANDBOX_TEST_ENGINE"];
+const IMAGE = process.env["SANDBOX_TEST_IMAGE"];
+
 export interface Options {
+  /** Real containers of this image instead of the substitute's folders. */
+  image?: string | undefined;
   bindings?: Record<string, string | undefined>;
   entry?: string;
   /** Whether buckets and KV are there. */
@@ -45,21 +67,41 @@ export interface Options {
   outbound?: (request: Request) => Promise<globalThis.Response> | globalThis.Response;
 }
 
+/** Real sandboxes where SANDBOX_TEST_ENGINE and SANDBOX_TEST_IMAGE name an engine and an image, else the substitute. */
+export const startReal = (): Promise<World> =>
+  ENGINE && IMAGE ? start({ entry: path.join(HERE, "src/index.ts"), image: IMAGE }) : start();
+
 const SUBSTITUTE = path.join(HERE, "test/substitute/worker.ts");
 
 async function worker(host: Host, options: Options) {
-  const bindings = { API_KEYS, PREVIEW_HOSTNAME: PREVIEW, SANDBOX_KINDS: JSON.stringify({ python: "SandboxPython" }), ...options.bindings };
+  const bindings = {
+    API_KEYS,
+    PREVIEW_HOSTNAME: PREVIEW,
+    SANDBOX_KINDS: JSON.stringify({ python: "SandboxPython" }),
+    ...options.bindings,
+  };
   const substitute = options.entry === undefined;
-  const sqlite = (className: string) => ({ className, useSQLite: true });
+  const sqlite = (className: string) => ({
+    className,
+    useSQLite: true,
+    ...(options.image && { container: { imageName: options.image } }),
+  });
   return {
     modules: [{ type: "ESModule" as const, path: "index.js", contents: await bundle(options.entry ?? SUBSTITUTE) }],
     ...COMPATIBILITY,
     bindings: Object.fromEntries(Object.entries(bindings).filter(([, value]) => value !== undefined)),
     durableObjects: { Sandbox: sqlite("Sandbox"), ...(substitute && { SandboxPython: sqlite("SandboxPython") }) },
+    ...(substitute && { queueProducers: { EVENTS: "events" }, queueConsumers: { events: { maxBatchTimeout: 0 } } }),
     serviceBindings: { HOST: (request: any) => host.handle(request) },
-    outboundService: (request: any) => (options.outbound ?? (() => new globalThis.Response("nothing is outside", { status: 502 })))(request) as any,
-    ...(options.rateLimit && { ratelimits: { RATE_LIMITER: { namespace_id: "1", simple: { limit: options.rateLimit, period: 60 } } } }),
-    ...(options.storage !== false && { r2Buckets: ["FILES_BUCKET", "BACKUP_BUCKET", "ARTIFACTS_BUCKET"], kvNamespaces: ["CONVERSATIONS"] }),
+    outboundService: (request: any) =>
+      (options.outbound ?? (() => new globalThis.Response("nothing is outside", { status: 502 })))(request) as any,
+    ...(options.rateLimit && {
+      ratelimits: { RATE_LIMITER: { namespace_id: "1", simple: { limit: options.rateLimit, period: 60 } } },
+    }),
+    ...(options.storage !== false && {
+      r2Buckets: ["FILES_BUCKET", "BACKUP_BUCKET", "ARTIFACTS_BUCKET"],
+      kvNamespaces: ["CONVERSATIONS"],
+    }),
   };
 }
 
@@ -72,6 +114,7 @@ export async function start(options: Options = {}): Promise<World> {
   const miniflare = new Miniflare({
     ...(await worker(host, options)),
     cf: false,
+    ...(options.image && { containerEngine: { localDocker: { socketPath: ENGINE } } }),
     handleStructuredLogs: ({ message }: { message: string }) => void logs.push(message),
   } as never);
   await miniflare.ready;
@@ -88,7 +131,11 @@ export async function start(options: Options = {}): Promise<World> {
     call(method, target, body, { key = KEYS.alice, headers = {} } = {}) {
       const json = body === undefined ? {} : { "content-type": "application/json" };
       const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
-      return fetch(target, { method, headers: { ...json, ...authorization, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) });
+      return fetch(target, {
+        method,
+        headers: { ...json, ...authorization, ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
     },
     async close() {
       await miniflare.dispose();

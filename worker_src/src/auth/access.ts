@@ -21,7 +21,9 @@ export interface AccessConfig {
 function stringArray(text: string): string[] | null {
   try {
     const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string" && item !== "") ? value : null;
+    return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string" && item !== "")
+      ? value
+      : null;
   } catch {
     return null;
   }
@@ -74,10 +76,14 @@ export async function callerOfToken(config: AccessConfig, token: string): Promis
     return null;
   }
   const verification = { iss: config.issuer, aud: config.audiences };
-  const claims = await verifyWithJwks(token, { keys, verification, allowedAlgorithms: ["RS256", "ES256"] }).catch(() => null);
+  const claims = await verifyWithJwks(token, { keys, verification, allowedAlgorithms: ["RS256", "ES256"] }).catch(
+    () => null,
+  );
   // The library checks an expiry that is there; a token without one would live for ever.
   if (!claims || typeof claims.exp !== "number") return null;
-  const identity = [claims["email"], claims["common_name"], claims["sub"]].find((claim) => typeof claim === "string" && claim !== "");
+  const identity = [claims["email"], claims["common_name"], claims["sub"]].find(
+    (claim) => typeof claim === "string" && claim !== "",
+  );
   if (typeof identity !== "string") return null;
   return { tenant: `access:${identity.toLowerCase()}`, credential: "access", scopes: config.scopes };
 }

@@ -1,4 +1,7 @@
-/** Every request has a caller or is refused. With nothing configured, or anything configured wrongly, there are no callers. */
+/**
+ * Every request has a caller or is refused. With nothing configured, or anything configured wrongly, there are no
+ * callers.
+ */
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
 import { ACCESS_HEADER, accessConfig, callerOfToken } from "./access.ts";
@@ -7,7 +10,12 @@ import { callerOfKey, parseKeys } from "./keys.ts";
 
 const CHALLENGE = { headers: { "www-authenticate": 'Bearer realm="sandbox"' } };
 // One text for every reason: a stranger learns nothing from the difference.
-const refusal = (): Problem => new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <key>`, or come through Cloudflare Access.", CHALLENGE);
+const refusal = (): Problem =>
+  new Problem(
+    "unauthenticated",
+    "Send a valid API key as `Authorization: Bearer <key>`, or come through Cloudflare Access.",
+    CHALLENGE,
+  );
 
 async function byKey(env: Env, authorization: string): Promise<Caller | null> {
   const presented = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(authorization)?.[1];

@@ -1,4 +1,7 @@
-/** Bearer keys. The secret `API_KEYS` holds only hashes; several keys may be valid at once, so that one can be replaced without a gap. */
+/**
+ * Bearer keys. The secret `API_KEYS` holds only hashes; several keys may be valid at once, so that one can be replaced
+ * without a gap.
+ */
 import * as v from "valibot";
 
 import { log } from "../http/log.ts";
@@ -23,7 +26,8 @@ interface KnownKey extends v.InferOutput<typeof Key> {
 
 let parsed: { text: string; keys: KnownKey[] | null } | undefined;
 
-const fromHex = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+const fromHex = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
 /** The configured keys; null when the secret is malformed, which refuses every request. */
 export function parseKeys(text: string): KnownKey[] | null {

@@ -1,4 +1,7 @@
-/** How often a caller may call. The binding counts per tenant; a key's own `requests_per_minute` is counted in this isolate, so it bounds roughly. */
+/**
+ * How often a caller may call. The binding counts per tenant; a key's own `requests_per_minute` is counted in this
+ * isolate, so it bounds roughly.
+ */
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
 import type { Caller } from "./caller.ts";
@@ -7,7 +10,8 @@ const WINDOW_MS = 60_000;
 const MAX_TRACKED = 10_000;
 const windows = new Map<string, { started: number; count: number }>();
 
-const tooMany = (): Problem => new Problem("rate_limited", "Too many requests; wait before the next.", { headers: { "retry-after": "60" } });
+const tooMany = (): Problem =>
+  new Problem("rate_limited", "Too many requests; wait before the next.", { headers: { "retry-after": "60" } });
 
 function countHere(key: string, limit: number, now: number): boolean {
   const window = windows.get(key);

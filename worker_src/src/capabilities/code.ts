@@ -8,12 +8,20 @@ import { type Call, route } from "../route.ts";
 import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
 import { filled, Identifier, Language, Path, Timeout, Variables } from "../schemas.ts";
 
-const AT = "/v1/sandboxes/{name}/code";
+const AT = "/v1/sandboxes/{name}/code" as const;
 
 const Context = v.object({ context: v.string(), language: v.string(), cwd: v.string() });
 const Run = v.pipe(
-  v.strictObject({ code: filled(1_000_000), context: v.optional(Identifier), language: v.optional(Language), timeout_ms: Timeout }),
-  v.check((body) => (body.context === undefined) !== (body.language === undefined), "exactly one of context and language"),
+  v.strictObject({
+    code: filled(1_000_000),
+    context: v.optional(Identifier),
+    language: v.optional(Language),
+    timeout_ms: Timeout,
+  }),
+  v.check(
+    (body) => (body.context === undefined) !== (body.language === undefined),
+    "exactly one of context and language",
+  ),
 );
 type Run = v.InferOutput<typeof Run>;
 const Failed = v.object({ name: v.string(), message: v.string(), traceback: v.array(v.string()) });
@@ -34,7 +42,10 @@ export const viewCode = ({ logs, results, error }: ExecutionResult): v.InferOutp
 });
 
 /** The SDK wants the context itself, not its id. */
-async function optionsOf(sandbox: SandboxMethods, body: Run): Promise<{ context: CodeContext } | { language: NonNullable<Run["language"]> }> {
+async function optionsOf(
+  sandbox: SandboxMethods,
+  body: Run,
+): Promise<{ context: CodeContext } | { language: NonNullable<Run["language"]> }> {
   if (body.language) return { language: body.language };
   const context = (await retrying(() => sandbox.listCodeContexts())).find(({ id }) => id === body.context);
   if (!context) throw new Problem("not_found", "There is no such code context; it is gone when the container is.");
@@ -107,7 +118,9 @@ export const code = [
     async handle({ open, body }) {
       const { sandbox } = await open();
       const { language, cwd, env } = body;
-      return viewContext(await sandbox.createCodeContext({ language, ...(cwd && { cwd }), ...(env && { envVars: env }) }));
+      return viewContext(
+        await sandbox.createCodeContext({ language, ...(cwd && { cwd }), ...(env && { envVars: env }) }),
+      );
     },
   }),
   route({
@@ -129,7 +142,7 @@ export const code = [
     summary: "Delete a context and its state",
     scope: "code",
     async handle({ open, params }) {
-      await (await open()).sandbox.deleteCodeContext(params["context"]!);
+      await (await open()).sandbox.deleteCodeContext(params.context);
     },
   }),
 ];

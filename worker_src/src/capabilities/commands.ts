@@ -21,7 +21,8 @@ const Exec = v.pipe(
 type Exec = v.InferOutput<typeof Exec>;
 
 /** The shell command that a body asks for. */
-export const commandOf = (body: { command?: string | undefined; argv?: string[] | undefined }): string => body.command ?? command(...(body.argv ?? []));
+export const commandOf = (body: { command?: string | undefined; argv?: string[] | undefined }): string =>
+  body.command ?? command(...(body.argv ?? []));
 
 export const view = (result: SdkResult): v.InferOutput<typeof ExecResult> => ({
   success: result.success,
@@ -39,7 +40,11 @@ interface Options {
 }
 
 /** Run a command to its end. An exit code other than 0 is a result, not an error. */
-export async function execute(sandbox: SandboxMethods, line: string, { cwd, env, timeoutMs, session }: Options): Promise<SdkResult> {
+export async function execute(
+  sandbox: SandboxMethods,
+  line: string,
+  { cwd, env, timeoutMs, session }: Options,
+): Promise<SdkResult> {
   const options = { timeout: timeoutMs, ...(cwd && { cwd }), ...(env && { env }) };
   const run = async (): Promise<SdkResult> => {
     if (!session) return sandbox.exec(line, options);
@@ -64,7 +69,12 @@ export function execEvent(event: ExecEvent): ServerEvent | undefined {
   }
 }
 
-const execOptions = (body: Exec): Options => ({ cwd: body.cwd, env: body.env, timeoutMs: body.timeout_ms, session: body.session });
+const execOptions = (body: Exec): Options => ({
+  cwd: body.cwd,
+  env: body.env,
+  timeoutMs: body.timeout_ms,
+  session: body.session,
+});
 
 export const commands = [
   route({

@@ -9,10 +9,21 @@ import { command } from "../shell.ts";
 
 /** A file and its JSON; base64 makes 4 bytes of 3. */
 const WRITE_LIMIT = 24 * 1024 * 1024;
-const AT = "/v1/sandboxes/{name}/files";
+const AT = "/v1/sandboxes/{name}/files" as const;
 
-const Content = v.object({ path: v.string(), content: v.string(), encoding: v.picklist(["utf-8", "base64"]), size: v.number() });
-const Entry = v.object({ name: v.string(), path: v.string(), type: v.string(), size: v.number(), modified: v.string() });
+const Content = v.object({
+  path: v.string(),
+  content: v.string(),
+  encoding: v.picklist(["utf-8", "base64"]),
+  size: v.number(),
+});
+const Entry = v.object({
+  name: v.string(),
+  path: v.string(),
+  type: v.string(),
+  size: v.number(),
+  modified: v.string(),
+});
 const Rename = v.strictObject({ from: Path, to: Path });
 
 export const files = [
@@ -26,8 +37,15 @@ export const files = [
     returns: Content,
     async handle({ open, query }) {
       const { sandbox } = await open();
-      const file = await retrying(() => sandbox.readFile(query.path, query.encoding ? { encoding: query.encoding } : {}));
-      return { path: query.path, content: file.content, encoding: file.encoding ?? "utf-8", size: file.size ?? file.content.length };
+      const file = await retrying(() =>
+        sandbox.readFile(query.path, query.encoding ? { encoding: query.encoding } : {}),
+      );
+      return {
+        path: query.path,
+        content: file.content,
+        encoding: file.encoding ?? "utf-8",
+        size: file.size ?? file.content.length,
+      };
     },
   }),
   route({
@@ -37,9 +55,14 @@ export const files = [
     summary: "Write a file",
     scope: "files:write",
     bodyLimit: WRITE_LIMIT,
-    body: v.strictObject({ path: Path, content: v.string(), encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8") }),
+    body: v.strictObject({
+      path: Path,
+      content: v.string(),
+      encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8"),
+    }),
     async handle({ open, body }) {
-      if (body.encoding === "base64" && !/^[A-Za-z0-9+/]*={0,2}$/.test(body.content)) throw new Problem("invalid_request", "body.content: expected base64");
+      if (body.encoding === "base64" && !/^[A-Za-z0-9+/]*={0,2}$/.test(body.content))
+        throw new Problem("invalid_request", "body.content: expected base64");
       const { sandbox } = await open();
       await sandbox.writeFile(body.path, body.content, { encoding: body.encoding });
     },
@@ -57,7 +80,9 @@ export const files = [
         await sandbox.deleteFile(query.path);
         return;
       }
-      const { success, stderr } = await sandbox.exec(command("rm", "-rf", "--", query.path), { timeout: DEFAULT_TIMEOUT_MS });
+      const { success, stderr } = await sandbox.exec(command("rm", "-rf", "--", query.path), {
+        timeout: DEFAULT_TIMEOUT_MS,
+      });
       if (!success) throw new Problem("invalid_state", stderr.slice(0, 500));
     },
   }),
@@ -73,7 +98,13 @@ export const files = [
       const { sandbox } = await open();
       const options = { recursive: query.recursive ?? false, includeHidden: query.hidden ?? false };
       const listing = await retrying(() => sandbox.listFiles(query.path, options));
-      const entries = listing.files.map((file) => ({ name: file.name, path: file.absolutePath, type: file.type, size: file.size, modified: file.modifiedAt }));
+      const entries = listing.files.map((file) => ({
+        name: file.name,
+        path: file.absolutePath,
+        type: file.type,
+        size: file.size,
+        modified: file.modifiedAt,
+      }));
       return { path: query.path, files: entries };
     },
   }),

@@ -5,7 +5,17 @@ import { Problem } from "../errors.ts";
 import { forget } from "../registry.ts";
 import { route } from "../route.ts";
 import { retrying, type SandboxMethods } from "../sandboxes.ts";
-import { DEFAULT_TIMEOUT_MS, ExecResult, filled, Kind, Path, SandboxName, SandboxView, Timeout, Variables } from "../schemas.ts";
+import {
+  DEFAULT_TIMEOUT_MS,
+  ExecResult,
+  filled,
+  Kind,
+  Path,
+  SandboxName,
+  SandboxView,
+  Timeout,
+  Variables,
+} from "../schemas.ts";
 import { command } from "../shell.ts";
 import { randomName } from "../tenancy.ts";
 import { execute, view } from "./commands.ts";
@@ -30,7 +40,8 @@ async function fingerprint(value: unknown): Promise<string> {
 async function waitForOther(sandbox: SandboxMethods, done: string, lock: string, ends: number): Promise<SetupResult> {
   while (Date.now() < ends) {
     if ((await sandbox.exists(done)).exists) return { ran: false, results: [] };
-    if (!(await sandbox.exists(lock)).exists) throw new Problem("conflict", "The same set-up failed in another request.");
+    if (!(await sandbox.exists(lock)).exists)
+      throw new Problem("conflict", "The same set-up failed in another request.");
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   throw new Problem("timeout", "Another request's set-up did not finish in time.");
@@ -50,7 +61,9 @@ export async function ensureSetup(sandbox: SandboxMethods, setup: v.InferOutput<
   const results: SetupResult["results"] = [];
   try {
     for (const line of setup.commands) {
-      const result = view(await execute(sandbox, line, { cwd: setup.cwd, env: setup.env, timeoutMs: setup.timeout_ms }));
+      const result = view(
+        await execute(sandbox, line, { cwd: setup.cwd, env: setup.env, timeoutMs: setup.timeout_ms }),
+      );
       results.push(result);
       if (!result.success) return { ran: true, results };
     }

@@ -12,9 +12,13 @@ const View = v.object({ port: v.number(), url: v.string() });
 /** The host name previews live under, where they are possible at all. */
 export function previewHostname(env: Env, kind: string): string {
   if (kind !== DEFAULT_KIND) {
-    throw new Problem("invalid_request", "Preview URLs work only for sandboxes of the default kind: the SDK finds them through the binding `Sandbox` alone.");
+    throw new Problem(
+      "invalid_request",
+      "Preview URLs work only for sandboxes of the default kind: the SDK finds them through the binding `Sandbox` alone.",
+    );
   }
-  if (!env.PREVIEW_HOSTNAME) throw new Problem("not_configured", "Preview URLs need PREVIEW_HOSTNAME, a wildcard domain of the Worker's own.");
+  if (!env.PREVIEW_HOSTNAME)
+    throw new Problem("not_configured", "Preview URLs need PREVIEW_HOSTNAME, a wildcard domain of the Worker's own.");
   return env.PREVIEW_HOSTNAME;
 }
 
@@ -26,7 +30,8 @@ export async function expose(sandbox: SandboxMethods, port: number, hostname: st
 
 function portOf(text: string): number {
   const parsed = v.safeParse(Port, Number(text));
-  if (!parsed.success) throw new Problem("invalid_request", "path.port: expected a port from 1024 to 65535 other than 3000");
+  if (!parsed.success)
+    throw new Problem("invalid_request", "path.port: expected a port from 1024 to 65535 other than 3000");
   return parsed.output;
 }
 
@@ -57,7 +62,9 @@ export const ports = [
     async handle({ env, open, kind }) {
       const hostname = previewHostname(env, kind);
       const { sandbox } = await open();
-      return { ports: (await retrying(() => sandbox.getExposedPorts(hostname))).map(({ port, url }) => ({ port, url })) };
+      return {
+        ports: (await retrying(() => sandbox.getExposedPorts(hostname))).map(({ port, url }) => ({ port, url })),
+      };
     },
   }),
   route({
@@ -67,7 +74,7 @@ export const ports = [
     summary: "Take a port's preview URL away",
     scope: "ports",
     async handle({ open, params }) {
-      const port = portOf(params["port"]!);
+      const port = portOf(params.port);
       await (await open()).sandbox.unexposePort(port);
     },
   }),
@@ -79,7 +86,7 @@ export const ports = [
     scope: "ports",
     websocket: true,
     async handle({ request, open, params }) {
-      const port = portOf(params["port"]!);
+      const port = portOf(params.port);
       if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
         throw new Problem("invalid_request", "This address only takes WebSocket upgrades.");
       }

@@ -6,11 +6,21 @@ import { Problem } from "../errors.ts";
 import { fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
 import { route } from "../route.ts";
 import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
-import { EXACTLY_ONE, exactlyOne, Identifier, MAX_TIMEOUT_MS, Path, Port, Runnable, Timeout, Variables } from "../schemas.ts";
+import {
+  EXACTLY_ONE,
+  exactlyOne,
+  Identifier,
+  MAX_TIMEOUT_MS,
+  Path,
+  Port,
+  Runnable,
+  Timeout,
+  Variables,
+} from "../schemas.ts";
 import { commandOf } from "./commands.ts";
 
-const AT = "/v1/sandboxes/{name}/processes";
-const ONE = `${AT}/{process}`;
+const AT = "/v1/sandboxes/{name}/processes" as const;
+const ONE = `${AT}/{process}` as const;
 
 const View = v.object({
   process: v.string(),
@@ -102,7 +112,7 @@ export const processes = [
     scope: "processes",
     returns: View,
     async handle({ open, params }) {
-      return view(await find((await open()).sandbox, params["process"]!));
+      return view(await find((await open()).sandbox, params.process));
     },
   }),
   route({
@@ -112,7 +122,7 @@ export const processes = [
     summary: "Kill a process and those it started",
     scope: "processes",
     async handle({ open, params }) {
-      await (await open()).sandbox.killProcess(params["process"]!);
+      await (await open()).sandbox.killProcess(params.process);
     },
   }),
   route({
@@ -124,7 +134,7 @@ export const processes = [
     returns: v.object({ stdout: v.string(), stderr: v.string() }),
     async handle({ open, params }) {
       const { sandbox } = await open();
-      const { stdout, stderr } = await retrying(() => sandbox.getProcessLogs(params["process"]!));
+      const { stdout, stderr } = await retrying(() => sandbox.getProcessLogs(params.process));
       return { stdout, stderr };
     },
   }),
@@ -136,7 +146,7 @@ export const processes = [
     scope: "processes",
     stream: true,
     async handle({ open, params, waitUntil }) {
-      const stream = await (await open()).sandbox.streamProcessLogs(params["process"]!);
+      const stream = await (await open()).sandbox.streamProcessLogs(params.process);
       return sseResponse(fromSdkStream<LogEvent>(stream, logEvent), MAX_TIMEOUT_MS, waitUntil);
     },
   }),
@@ -153,7 +163,7 @@ export const processes = [
       timeout_ms: Timeout,
     }),
     async handle({ open, params, body }) {
-      const process = await find((await open()).sandbox, params["process"]!);
+      const process = await find((await open()).sandbox, params.process);
       const { port, mode, path, timeout_ms: timeout } = body;
       await deadline(timeout + 1000, process.waitForPort(port, { mode, timeout, ...(mode === "http" && { path }) }));
     },

@@ -1,4 +1,6 @@
-/** Row 11: sessions, each a shell with its own directory and environment. Commands and processes name one to run in it. */
+/**
+ * Row 11: sessions, each a shell with its own directory and environment. Commands and processes name one to run in it.
+ */
 import * as v from "valibot";
 
 import { route } from "../route.ts";
@@ -32,7 +34,7 @@ export const sessions = [
     summary: "End a session and all that runs in it",
     scope: "sessions",
     async handle({ open, params }) {
-      await (await open()).sandbox.deleteSession(params["session"]!);
+      await (await open()).sandbox.deleteSession(params.session);
     },
   }),
 ];

@@ -8,7 +8,11 @@ import { filled, Path } from "../schemas.ts";
 
 const OWNERS = "owners/";
 const MAX_TTL_S = 365 * 86_400;
-const BackupDir = v.pipe(v.string(), v.maxLength(4096), v.regex(/^\/(?!.*\/\.\.(?:\/|$))(?:workspace|home|tmp|var\/tmp|app)(?:\/[^\0\n]*)?$/));
+const BackupDir = v.pipe(
+  v.string(),
+  v.maxLength(4096),
+  v.regex(/^\/(?!.*\/\.\.(?:\/|$))(?:workspace|home|tmp|var\/tmp|app)(?:\/[^\0\n]*)?$/),
+);
 
 /** Backup ids are not secret enough to be keys, so who owns one is written beside it. */
 const ownerKey = (tenantKey: string, id = ""): string => `${OWNERS}${tenantKey}/${id}`;
@@ -20,7 +24,12 @@ function backupBucket(env: Env): R2Bucket {
 
 const localBucket = (env: Env): { localBucket?: true } => (env.LOCAL_BUCKETS === "true" ? { localBucket: true } : {});
 
-const Backup = v.object({ backup: v.string(), directory: v.string(), name: v.optional(v.string()), created: v.string() });
+const Backup = v.object({
+  backup: v.string(),
+  directory: v.string(),
+  name: v.optional(v.string()),
+  created: v.string(),
+});
 
 export const storage = [
   route({
@@ -48,7 +57,12 @@ export const storage = [
         ...(body.ttl_seconds && { ttl: body.ttl_seconds }),
         ...localBucket(env),
       });
-      const view = { backup: id, directory: dir, ...(body.name && { name: body.name }), created: new Date().toISOString() };
+      const view = {
+        backup: id,
+        directory: dir,
+        ...(body.name && { name: body.name }),
+        created: new Date().toISOString(),
+      };
       await bucket.put(ownerKey(tenantKey, id), JSON.stringify(view));
       return view;
     },
@@ -75,7 +89,7 @@ export const storage = [
     scope: "storage",
     returns: v.object({ backup: v.string(), directory: v.string() }),
     async handle({ env, open, params, tenantKey }) {
-      const owned = await backupBucket(env).get(ownerKey(tenantKey, params["backup"]!));
+      const owned = await backupBucket(env).get(ownerKey(tenantKey, params.backup));
       if (!owned) throw new Problem("not_found", "There is no such backup.");
       const { backup, directory } = await owned.json<v.InferOutput<typeof Backup>>();
       const { sandbox } = await open();

@@ -47,5 +47,12 @@ export function validate<S extends v.GenericSchema>(schema: S, value: unknown, w
     // The built-in text quotes what was received, which may be a secret.
     message: issue.type === "check" ? issue.message : `expected ${issue.expected ?? "another value"}`,
   }));
-  throw new Problem("invalid_request", errors.map(({ path, message }) => `${path}: ${message}`).join("; ").slice(0, 500), { errors });
+  throw new Problem(
+    "invalid_request",
+    errors
+      .map(({ path, message }) => `${path}: ${message}`)
+      .join("; ")
+      .slice(0, 500),
+    { errors },
+  );
 }

@@ -31,7 +31,11 @@ const replay = (kept: Kept): Response =>
 
 async function earlier(bucket: R2Bucket, name: string, fingerprint: string): Promise<Response | { etag: string }> {
   const object = await bucket.get(name);
-  if (!object) throw new Problem("idempotency_conflict", "The first request with this Idempotency-Key has just failed; send it again.");
+  if (!object)
+    throw new Problem(
+      "idempotency_conflict",
+      "The first request with this Idempotency-Key has just failed; send it again.",
+    );
   const kept = await object.json<Kept>();
   const age = Date.now() - kept.started;
   if (age > IDEMPOTENCY_TTL_MS || (kept.status === undefined && age > CLAIM_TTL_MS)) return { etag: object.etag };
@@ -39,21 +43,35 @@ async function earlier(bucket: R2Bucket, name: string, fingerprint: string): Pro
     throw new Problem("idempotency_mismatch", "This Idempotency-Key was used with another request; use a new key.");
   }
   if (kept.status !== undefined) return replay(kept);
-  throw new Problem("idempotency_conflict", "The first request with this Idempotency-Key is still running.", { headers: { "retry-after": "5" } });
+  throw new Problem("idempotency_conflict", "The first request with this Idempotency-Key is still running.", {
+    headers: { "retry-after": "5" },
+  });
 }
 
 /** Run once per key. Failures are not kept: the caller may try again with the same key. */
-export async function once(env: Env, tenantKey: string, key: string, request: string, run: () => Promise<Response>): Promise<Response> {
-  if (!KEY.test(key)) throw new Problem("invalid_request", "An Idempotency-Key is 8 to 128 printable characters without spaces.");
+export async function once(
+  env: Env,
+  tenantKey: string,
+  key: string,
+  request: string,
+  run: () => Promise<Response>,
+): Promise<Response> {
+  if (!KEY.test(key))
+    throw new Problem("invalid_request", "An Idempotency-Key is 8 to 128 printable characters without spaces.");
   const bucket = env.ARTIFACTS_BUCKET;
-  if (!bucket) throw new Problem("not_configured", "Idempotency-Key needs the bucket ARTIFACTS_BUCKET; send the request without the header.");
+  if (!bucket)
+    throw new Problem(
+      "not_configured",
+      "Idempotency-Key needs the bucket ARTIFACTS_BUCKET; send the request without the header.",
+    );
   const name = `${IDEMPOTENCY_PREFIX}${tenantKey}/${await sha256(key)}`;
   const claim: Kept = { fingerprint: await sha256(request), started: Date.now() };
   const put = (onlyIf: R2Conditional) => bucket.put(name, JSON.stringify(claim), { onlyIf });
   if (!(await put({ etagDoesNotMatch: "*" }))) {
     const found = await earlier(bucket, name, claim.fingerprint);
     if (found instanceof Response) return found;
-    if (!(await put({ etagMatches: found.etag }))) throw new Problem("idempotency_conflict", "Another request with this Idempotency-Key is running.");
+    if (!(await put({ etagMatches: found.etag })))
+      throw new Problem("idempotency_conflict", "Another request with this Idempotency-Key is running.");
   }
   try {
     const response = await run();

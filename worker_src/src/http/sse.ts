@@ -5,7 +5,10 @@
 import { Problem, toProblem } from "../errors.ts";
 import { deadline } from "../sandboxes.ts";
 
-/** A client that left is noticed by a write that fails, so there is one at least this often; the platform allows 30 s after it left. */
+/**
+ * A client that left is noticed by a write that fails, so there is one at least this often; the platform allows 30 s
+ * after it left.
+ */
 const PING_MS = 5_000;
 
 export interface ServerEvent {
@@ -21,13 +24,18 @@ export interface EventSource {
 const LATE = Symbol("late");
 const encoder = new TextEncoder();
 const PING = encoder.encode(": still here\n\n");
-const encode = ({ event, data }: ServerEvent): Uint8Array => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+const encode = ({ event, data }: ServerEvent): Uint8Array =>
+  encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 
 async function pump(source: EventSource, write: (bytes: Uint8Array) => Promise<void>, ends: number): Promise<void> {
   let pending = source.next();
   for (;;) {
+    // Nobody may be left to hear of an event that fails after the client has gone.
+    pending.catch(() => undefined);
     const patience = deadline(Math.min(PING_MS, ends - Date.now()), pending);
-    const outcome = await patience.catch((error: unknown) => (error instanceof Problem && error.code === "timeout" ? LATE : Promise.reject(error)));
+    const outcome = await patience.catch((error: unknown) =>
+      error instanceof Problem && error.code === "timeout" ? LATE : Promise.reject(error),
+    );
     if (outcome === undefined) return;
     if (outcome !== LATE) pending = source.next();
     else if (Date.now() >= ends) throw new Problem("timeout", "The stream took too long.");
@@ -35,15 +43,22 @@ async function pump(source: EventSource, write: (bytes: Uint8Array) => Promise<v
   }
 }
 
-export function sseResponse(source: EventSource, timeoutMs: number, waitUntil: (work: Promise<unknown>) => void): Response {
+export function sseResponse(
+  source: EventSource,
+  timeoutMs: number,
+  waitUntil: (work: Promise<unknown>) => void,
+): Response {
   const ends = Date.now() + timeoutMs;
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
   const work = async (): Promise<void> => {
     // A client that stays but does not read must not hold the source beyond its time.
-    const write = (bytes: Uint8Array): Promise<void> => deadline(Math.max(PING_MS, ends - Date.now()), writer.write(bytes));
+    const write = (bytes: Uint8Array): Promise<void> =>
+      deadline(Math.max(PING_MS, ends - Date.now()), writer.write(bytes));
     try {
-      await pump(source, write, ends).catch((error: unknown) => write(encode({ event: "error", data: toProblem(error).toJSON() })));
+      await pump(source, write, ends).catch((error: unknown) =>
+        write(encode({ event: "error", data: toProblem(error).toJSON() })),
+      );
       await deadline(PING_MS, writer.close());
     } catch (error) {
       writer.abort(error).catch(() => undefined);
@@ -56,7 +71,10 @@ export function sseResponse(source: EventSource, timeoutMs: number, waitUntil: (
 }
 
 /** Events in: the SDK's streams are `data:` lines holding JSON. `map` may drop an event by giving undefined. */
-export function fromSdkStream<T>(stream: ReadableStream<Uint8Array>, map: (event: T) => ServerEvent | undefined): EventSource {
+export function fromSdkStream<T>(
+  stream: ReadableStream<Uint8Array>,
+  map: (event: T) => ServerEvent | undefined,
+): EventSource {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
   const queue: ServerEvent[] = [];

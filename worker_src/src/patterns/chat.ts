@@ -1,4 +1,7 @@
-/** Row 20: a chat agent with a sandbox. KV keeps, for each conversation, which sandbox and session belong to it and what was said. */
+/**
+ * Row 20: a chat agent with a sandbox. KV keeps, for each conversation, which sandbox and session belong to it and what
+ * was said.
+ */
 import * as v from "valibot";
 
 import { execute } from "../capabilities/commands.ts";
@@ -11,7 +14,7 @@ import { DEFAULT_TIMEOUT_MS, filled } from "../schemas.ts";
 import { nameForConversation } from "../tenancy.ts";
 import { recorded } from "./events.ts";
 
-const AT = "/v1/conversations/{conversation}";
+const AT = "/v1/conversations/{conversation}" as const;
 const TTL_S = 30 * 86_400;
 const MAX_MESSAGES = 60;
 const MAX_OUTPUT = 8_000;
@@ -24,21 +27,28 @@ interface Conversation {
   messages: Message[];
 }
 
+type ChatCall = Call<unknown, unknown, "conversation">;
+
 function store(env: Env): KVNamespace {
   if (!env.CONVERSATIONS) throw new Problem("not_configured", "Conversations need the KV binding CONVERSATIONS.");
   return env.CONVERSATIONS;
 }
 
-const keyOf = ({ tenantKey, params }: Call): string => `chat/${tenantKey}/${params["conversation"]}`;
-const load = (call: Call): Promise<Conversation | null> => store(call.env).get<Conversation>(keyOf(call), "json");
+const keyOf = ({ tenantKey, params }: ChatCall): string => `chat/${tenantKey}/${params.conversation}`;
+const load = (call: ChatCall): Promise<Conversation | null> => store(call.env).get<Conversation>(keyOf(call), "json");
 
-async function begin(call: Call): Promise<Conversation> {
-  const name = await nameForConversation(call.params["conversation"]!);
+async function begin(call: ChatCall): Promise<Conversation> {
+  const name = await nameForConversation(call.params.conversation);
   const { sandbox } = await call.open(name);
   return { sandbox: name, session: (await sandbox.createSession({ id: crypto.randomUUID() })).id, messages: [] };
 }
 
-async function converse(call: Call, conversation: Conversation, message: string, maxSteps: number): Promise<{ answer: string; commands: number }> {
+async function converse(
+  call: Call,
+  conversation: Conversation,
+  message: string,
+  maxSteps: number,
+): Promise<{ answer: string; commands: number }> {
   const { sandbox } = await call.open(conversation.sandbox);
   const say = (role: Message["role"], content: string): unknown => conversation.messages.push({ role, content });
   say("user", message);
@@ -59,7 +69,10 @@ export const chat = [
     operation: "sendMessage",
     summary: "Say something to the agent of a conversation; it may run commands before it answers",
     scope: "pattern:chat",
-    body: v.strictObject({ message: filled(20_000), max_commands: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)), 5) }),
+    body: v.strictObject({
+      message: filled(20_000),
+      max_commands: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)), 5),
+    }),
     returns: v.object({ answer: v.string(), commands: v.number(), session: v.string() }),
     creates: true,
     handle: (call) =>
@@ -69,7 +82,10 @@ export const chat = [
         async () => {
           const conversation = (await load(call)) ?? (await begin(call));
           try {
-            return { ...(await converse(call, conversation, call.body.message, call.body.max_commands)), session: conversation.session };
+            return {
+              ...(await converse(call, conversation, call.body.message, call.body.max_commands)),
+              session: conversation.session,
+            };
           } finally {
             conversation.messages = conversation.messages.slice(-MAX_MESSAGES);
             await store(call.env).put(keyOf(call), JSON.stringify(conversation), { expirationTtl: TTL_S });

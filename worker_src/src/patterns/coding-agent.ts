@@ -26,19 +26,50 @@ const Body = v.strictObject({
   timeout_ms: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(MAX_TIMEOUT_MS)), MAX_TIMEOUT_MS),
 });
 type Body = v.InferOutput<typeof Body>;
-const Result = v.object({ success: v.boolean(), exit_code: v.number(), diff: v.string(), stdout: v.string(), stderr: v.string() });
+const Result = v.object({
+  success: v.boolean(),
+  exit_code: v.number(),
+  diff: v.string(),
+  stdout: v.string(),
+  stderr: v.string(),
+});
 
-async function work({ env }: Call, body: Body, sandbox: SandboxMethods, key: string): Promise<v.InferOutput<typeof Result>> {
+async function work(
+  { env }: Call,
+  body: Body,
+  sandbox: SandboxMethods,
+  key: string,
+): Promise<v.InferOutput<typeof Result>> {
   const { repository, ref, timeout_ms: timeoutMs } = body;
-  await checkOut(sandbox, { url: cloneUrl(env, repository), ref, directory: DIRECTORY, token: tokenFor(env, repository), timeoutMs });
+  await checkOut(sandbox, {
+    url: cloneUrl(env, repository),
+    ref,
+    directory: DIRECTORY,
+    token: tokenFor(env, repository),
+    timeoutMs,
+  });
   // The task is a file and the key a variable: neither is ever part of a command.
   await sandbox.writeFile(TASK, body.task);
   const agent = command("claude", "--print", "--permission-mode", "acceptEdits", "--max-turns", String(body.max_turns));
-  const ran = await execute(sandbox, `${agent} < ${command(TASK)}`, { cwd: DIRECTORY, env: { ANTHROPIC_API_KEY: key }, timeoutMs });
-  if (ran.exitCode === NOT_FOUND) throw new Problem("not_configured", "The sandbox's image has no `claude`; add the CLI to it.");
-  const diff = await execute(sandbox, "git add --all --intent-to-add && git diff --binary HEAD", { cwd: DIRECTORY, timeoutMs });
+  const ran = await execute(sandbox, `${agent} < ${command(TASK)}`, {
+    cwd: DIRECTORY,
+    env: { ANTHROPIC_API_KEY: key },
+    timeoutMs,
+  });
+  if (ran.exitCode === NOT_FOUND)
+    throw new Problem("not_configured", "The sandbox's image has no `claude`; add the CLI to it.");
+  const diff = await execute(sandbox, "git add --all --intent-to-add && git diff --binary HEAD", {
+    cwd: DIRECTORY,
+    timeoutMs,
+  });
   const clean = (text: string): string => text.replaceAll(key, "[key]").slice(-MAX_LOG);
-  return { success: ran.success && diff.success, exit_code: ran.exitCode, diff: diff.stdout.replaceAll(key, "[key]"), stdout: clean(ran.stdout), stderr: clean(ran.stderr) };
+  return {
+    success: ran.success && diff.success,
+    exit_code: ran.exitCode,
+    diff: diff.stdout.replaceAll(key, "[key]"),
+    stdout: clean(ran.stdout),
+    stderr: clean(ran.stderr),
+  };
 }
 
 export const codingAgent = [

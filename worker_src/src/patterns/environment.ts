@@ -1,4 +1,7 @@
-/** Row 24: a development environment: files or a repository in place, dependencies installed once per container, the dev server up, a preview URL. */
+/**
+ * Row 24: a development environment: files or a repository in place, dependencies installed once per container, the dev
+ * server up, a preview URL.
+ */
 import * as v from "valibot";
 
 import { ensureSetup } from "../capabilities/lifecycle.ts";
@@ -28,18 +31,27 @@ const Body = v.strictObject({
 type Body = v.InferOutput<typeof Body>;
 const Result = v.object({ url: v.string(), process: v.string(), installed: v.boolean() });
 
-const nameOf = (call: Pick<Call, "params">): string => `dev-${call.params["project"]}`.slice(0, 63).replace(/[-_]+$/, "");
+const nameOf = (call: Call<unknown, unknown, "project">): string =>
+  `dev-${call.params.project}`.slice(0, 63).replace(/[-_]+$/, "");
 
 /** Whether the container is new is what decides: a project that is in place is left as the developer has it. */
 async function place(sandbox: SandboxMethods, body: Body): Promise<void> {
   if ((await sandbox.exists(DIRECTORY)).exists) return;
   if (body.repository) {
     const { url, branch } = body.repository;
-    await sandbox.gitCheckout(url, { targetDir: DIRECTORY, depth: 1, cloneTimeoutMs: body.timeout_ms, ...(branch && { branch }) });
+    await sandbox.gitCheckout(url, {
+      targetDir: DIRECTORY,
+      depth: 1,
+      cloneTimeoutMs: body.timeout_ms,
+      ...(branch && { branch }),
+    });
   } else {
     await sandbox.mkdir(DIRECTORY, { recursive: true });
   }
-  await writeFiles(sandbox, body.files.map((file) => ({ ...file, path: `${DIRECTORY}${file.path}` })));
+  await writeFiles(
+    sandbox,
+    body.files.map((file) => ({ ...file, path: `${DIRECTORY}${file.path}` })),
+  );
 }
 
 async function serve(sandbox: SandboxMethods, body: Body): Promise<string> {
@@ -51,14 +63,18 @@ async function serve(sandbox: SandboxMethods, body: Body): Promise<string> {
   return process.id;
 }
 
-async function bringUp(call: Call, body: Body): Promise<v.InferOutput<typeof Result>> {
+async function bringUp(call: Call<unknown, unknown, "project">, body: Body): Promise<v.InferOutput<typeof Result>> {
   const hostname = previewHostname(call.env, call.kind);
   const { sandbox } = await call.open(nameOf(call));
   await place(sandbox, body);
   const commands = [body.install ?? command("true")];
   const setup = await ensureSetup(sandbox, { commands, cwd: DIRECTORY, env: body.env, timeout_ms: body.timeout_ms });
   const failed = setup.results.find(({ success }) => !success);
-  if (failed) throw new Problem("process_exited", `The installation ended with ${failed.exit_code}: ${failed.stderr.slice(-500)}`);
+  if (failed)
+    throw new Problem(
+      "process_exited",
+      `The installation ended with ${failed.exit_code}: ${failed.stderr.slice(-500)}`,
+    );
   const process = await serve(sandbox, body);
   return { url: await expose(sandbox, body.port, hostname), process, installed: setup.ran };
 }

@@ -1,4 +1,7 @@
-/** A sandbox for one piece of work, destroyed whatever becomes of it: success, failure, time-out, or a client that went away. */
+/**
+ * A sandbox for one piece of work, destroyed whatever becomes of it: success, failure, time-out, or a client that went
+ * away.
+ */
 import { Problem } from "../errors.ts";
 import { log } from "../http/log.ts";
 import { forget } from "../registry.ts";
@@ -33,7 +36,12 @@ export async function openEphemeral(call: Call, name: string, { kind, exclusive 
   return opened;
 }
 
-export async function ephemeral<T>(call: Call, name: string, work: (sandbox: SandboxMethods) => Promise<T>, options?: Options): Promise<T> {
+export async function ephemeral<T>(
+  call: Call,
+  name: string,
+  work: (sandbox: SandboxMethods) => Promise<T>,
+  options?: Options,
+): Promise<T> {
   const opened = await openEphemeral(call, name, options);
   const job = work(opened.sandbox).finally(() => dispose(call, opened));
   // Without this the platform drops the work, and the destroying with it, when the client leaves.

@@ -3,12 +3,28 @@ import { toProblem } from "../errors.ts";
 import { log } from "../http/log.ts";
 import type { Call } from "../route.ts";
 
-/** Run a pattern and, where the queue is bound, send how it ended. `outcome` names the end of a run that did not throw. */
-export async function recorded<T>(call: Call, pattern: string, work: () => Promise<T>, outcome: (result: T) => string): Promise<T> {
+/**
+ * Run a pattern and, where the queue is bound, send how it ended. `outcome` names the end of a run that did not throw.
+ */
+export async function recorded<T>(
+  call: Call,
+  pattern: string,
+  work: () => Promise<T>,
+  outcome: (result: T) => string,
+): Promise<T> {
   const started = Date.now();
   const send = (ended: string): void => {
-    const record = { pattern, outcome: ended, tenant: call.tenantKey, request_id: call.requestId, ms: Date.now() - started };
-    if (call.env.EVENTS) call.waitUntil(call.env.EVENTS.send(record).catch(() => log("warn", "event not sent", { request_id: call.requestId })));
+    const record = {
+      pattern,
+      outcome: ended,
+      tenant: call.tenantKey,
+      request_id: call.requestId,
+      ms: Date.now() - started,
+    };
+    if (call.env.EVENTS)
+      call.waitUntil(
+        call.env.EVENTS.send(record).catch(() => log("warn", "event not sent", { request_id: call.requestId })),
+      );
   };
   try {
     const result = await work();

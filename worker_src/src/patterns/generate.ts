@@ -23,7 +23,8 @@ type Body = v.InferOutput<typeof Body>;
 const Result = v.object({ success: v.boolean(), tries: v.number(), code: v.string(), ...CodeResult.entries });
 type Result = v.InferOutput<typeof Result>;
 
-const system = (language: string): string => `Write a ${language} program that does what the user asks and prints the result. Answer with exactly one fenced code block.`;
+const system = (language: string): string =>
+  `Write a ${language} program that does what the user asks and prints the result. Answer with exactly one fenced code block.`;
 
 async function attempt(call: Call, body: Body, sandbox: SandboxMethods): Promise<Result> {
   const messages: Message[] = [
@@ -37,7 +38,10 @@ async function attempt(call: Call, body: Body, sandbox: SandboxMethods): Promise
     if (!result.error || tries === body.max_tries) return { success: !result.error, tries, code, ...result };
     const { name, message, traceback } = result.error;
     const feedback = `It failed: ${name}: ${message}\n${traceback.join("\n")}`.slice(0, MAX_FEEDBACK);
-    messages.push({ role: "assistant", content: answer }, { role: "user", content: `${feedback}\nCorrect the program.` });
+    messages.push(
+      { role: "assistant", content: answer },
+      { role: "user", content: `${feedback}\nCorrect the program.` },
+    );
   }
 }
 

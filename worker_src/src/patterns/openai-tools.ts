@@ -1,4 +1,6 @@
-/** Row 25: the SDK's shell and editor for OpenAI Agents, as routes an agent that runs elsewhere can use as its tools. */
+/**
+ * Row 25: the SDK's shell and editor for OpenAI Agents, as routes an agent that runs elsewhere can use as its tools.
+ */
 import type { Sandbox } from "@cloudflare/sandbox";
 import { Editor, Shell } from "@cloudflare/sandbox/openai";
 import * as v from "valibot";
@@ -31,7 +33,9 @@ interface Applied {
   output?: string | undefined;
 }
 
-/** An operation that cannot be applied is a result the agent reads and mends; a sandbox that cannot be reached is not. */
+/**
+ * An operation that cannot be applied is a result the agent reads and mends; a sandbox that cannot be reached is not.
+ */
 async function apply(editor: Editor, operation: v.InferOutput<typeof Operation>): Promise<Applied> {
   const { path, type } = operation;
   try {
@@ -52,12 +56,18 @@ export const openaiTools = [
     operation: "openaiShell",
     summary: "The shell tool of OpenAI Agents: run its commands one after another",
     scope: "pattern:openai",
-    body: v.strictObject({ commands: v.pipe(v.array(filled(65_536)), v.minLength(1), v.maxLength(20)), timeout_ms: Timeout }),
+    body: v.strictObject({
+      commands: v.pipe(v.array(filled(65_536)), v.minLength(1), v.maxLength(20)),
+      timeout_ms: Timeout,
+    }),
     returns: v.object({ output: v.array(v.object({ stdout: v.string(), stderr: v.string(), outcome: v.unknown() })) }),
     async handle({ open, body }) {
       const { sandbox } = await open();
       const { commands, timeout_ms: timeoutMs } = body;
-      const { output } = await deadline(timeoutMs * commands.length + 1000, quiet(new Shell(sandbox as Sandbox)).run({ commands, timeoutMs }));
+      const { output } = await deadline(
+        timeoutMs * commands.length + 1000,
+        quiet(new Shell(sandbox as Sandbox)).run({ commands, timeoutMs }),
+      );
       return { output };
     },
   }),
@@ -67,8 +77,13 @@ export const openaiTools = [
     operation: "openaiPatch",
     summary: "The editor tool of OpenAI Agents: apply its operations in order, up to the first that fails",
     scope: "pattern:openai",
-    body: v.strictObject({ operations: v.pipe(v.array(Operation), v.minLength(1), v.maxLength(50)), root: v.optional(Path, ROOT) }),
-    returns: v.object({ results: v.array(v.object({ path: v.string(), status: v.string(), output: v.optional(v.string()) })) }),
+    body: v.strictObject({
+      operations: v.pipe(v.array(Operation), v.minLength(1), v.maxLength(50)),
+      root: v.optional(Path, ROOT),
+    }),
+    returns: v.object({
+      results: v.array(v.object({ path: v.string(), status: v.string(), output: v.optional(v.string()) })),
+    }),
     async handle({ open, body }) {
       const { sandbox } = await open();
       const editor = quiet(new Editor(sandbox as Sandbox, body.root));

@@ -1,4 +1,7 @@
-/** Row 26: several pieces of work at once, in sessions of one sandbox or in sandboxes of their own; the results are gathered in order. */
+/**
+ * Row 26: several pieces of work at once, in sessions of one sandbox or in sandboxes of their own; the results are
+ * gathered in order.
+ */
 import * as v from "valibot";
 
 import { commandOf, execute, view } from "../capabilities/commands.ts";
@@ -21,7 +24,9 @@ type Task = v.InferOutput<typeof Task>;
 
 async function attempt(sandbox: SandboxMethods, task: Task, session?: string): Promise<object> {
   try {
-    return view(await execute(sandbox, commandOf(task), { session, cwd: task.cwd, env: task.env, timeoutMs: task.timeout_ms }));
+    return view(
+      await execute(sandbox, commandOf(task), { session, cwd: task.cwd, env: task.env, timeoutMs: task.timeout_ms }),
+    );
   } catch (error) {
     // One that fails must not take the others' results with it.
     return { success: false, problem: toProblem(error).toJSON() };
@@ -41,12 +46,17 @@ export async function gather<T, R>(items: T[], atOnce: number, work: (item: T) =
 
 const inSandboxes = (call: Call, tasks: Task[]): Promise<object[]> =>
   gather(tasks, AT_ONCE, (task) =>
-    ephemeral(call, randomName("parallel"), (sandbox) => attempt(sandbox, task)).catch((error: unknown) => ({ success: false, problem: toProblem(error).toJSON() })),
+    ephemeral(call, randomName("parallel"), (sandbox) => attempt(sandbox, task)).catch((error: unknown) => ({
+      success: false,
+      problem: toProblem(error).toJSON(),
+    })),
   );
 
 const inSessions = (call: Call, tasks: Task[]): Promise<object[]> =>
   ephemeral(call, randomName("parallel"), (sandbox) =>
-    gather(tasks, AT_ONCE, async (task) => attempt(sandbox, task, (await sandbox.createSession({ id: crypto.randomUUID() })).id)),
+    gather(tasks, AT_ONCE, async (task) =>
+      attempt(sandbox, task, (await sandbox.createSession({ id: crypto.randomUUID() })).id),
+    ),
   );
 
 export const parallel = [
@@ -66,7 +76,9 @@ export const parallel = [
       recorded(
         call,
         "parallel",
-        async () => ({ results: await (call.body.isolation === "sandboxes" ? inSandboxes : inSessions)(call, call.body.tasks) }),
+        async () => ({
+          results: await (call.body.isolation === "sandboxes" ? inSandboxes : inSessions)(call, call.body.tasks),
+        }),
         () => "success",
       ),
   }),

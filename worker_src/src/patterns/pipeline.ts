@@ -28,23 +28,48 @@ const Body = v.strictObject({
 });
 type Body = v.InferOutput<typeof Body>;
 const Step = v.object({ step: v.string(), ...ExecResult.entries });
-const Result = v.object({ success: v.boolean(), steps: v.array(Step), artifact: v.optional(v.string()), status_reported: v.boolean() });
+const Result = v.object({
+  success: v.boolean(),
+  steps: v.array(Step),
+  artifact: v.optional(v.string()),
+  status_reported: v.boolean(),
+});
 
-const artifactKey = (tenantKey: string, repository: string, commit: string): string => `artifacts/${tenantKey}/${repository.toLowerCase()}/${commit}.tgz`;
+const artifactKey = (tenantKey: string, repository: string, commit: string): string =>
+  `artifacts/${tenantKey}/${repository.toLowerCase()}/${commit}.tgz`;
 
-async function keepArtifact({ env, tenantKey }: Call, sandbox: SandboxMethods, body: Body & { artifact: string }): Promise<string> {
+async function keepArtifact(
+  { env, tenantKey }: Call,
+  sandbox: SandboxMethods,
+  body: Body & { artifact: string },
+): Promise<string> {
   if (!env.ARTIFACTS_BUCKET) throw new Problem("not_configured", "Artifacts need the bucket binding ARTIFACTS_BUCKET.");
-  const packed = await execute(sandbox, command("tar", "-czf", ARCHIVE, "-C", DIRECTORY, "--", body.artifact), { timeoutMs: body.timeout_ms });
+  const packed = await execute(sandbox, command("tar", "-czf", ARCHIVE, "-C", DIRECTORY, "--", body.artifact), {
+    timeoutMs: body.timeout_ms,
+  });
   if (!packed.success) throw new Problem("not_found", `The build left no ${body.artifact}.`);
   const { content } = await sandbox.readFile(ARCHIVE, { encoding: "base64" });
   const key = artifactKey(tenantKey, body.repository, body.commit);
-  await env.ARTIFACTS_BUCKET.put(key, Uint8Array.from(atob(content), (character) => character.charCodeAt(0)));
+  await env.ARTIFACTS_BUCKET.put(
+    key,
+    Uint8Array.from(atob(content), (character) => character.charCodeAt(0)),
+  );
   return key;
 }
 
-async function build(call: Call, body: Body, sandbox: SandboxMethods): Promise<Omit<v.InferOutput<typeof Result>, "status_reported">> {
+async function build(
+  call: Call,
+  body: Body,
+  sandbox: SandboxMethods,
+): Promise<Omit<v.InferOutput<typeof Result>, "status_reported">> {
   const { repository, commit, timeout_ms: timeoutMs } = body;
-  await checkOut(sandbox, { url: cloneUrl(call.env, repository), ref: commit, directory: DIRECTORY, token: tokenFor(call.env, repository), timeoutMs });
+  await checkOut(sandbox, {
+    url: cloneUrl(call.env, repository),
+    ref: commit,
+    directory: DIRECTORY,
+    token: tokenFor(call.env, repository),
+    timeoutMs,
+  });
   const steps: v.InferOutput<typeof Step>[] = [];
   for (const step of STEPS) {
     const line = body[step];
@@ -54,7 +79,11 @@ async function build(call: Call, body: Body, sandbox: SandboxMethods): Promise<O
     if (!result.success) return { success: false, steps };
   }
   const { artifact } = body;
-  return { success: true, steps, ...(artifact && { artifact: await keepArtifact(call, sandbox, { ...body, artifact }) }) };
+  return {
+    success: true,
+    steps,
+    ...(artifact && { artifact: await keepArtifact(call, sandbox, { ...body, artifact }) }),
+  };
 }
 
 async function pipeline(call: Call, body: Body): Promise<v.InferOutput<typeof Result>> {

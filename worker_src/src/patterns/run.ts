@@ -7,13 +7,32 @@ import { commandOf, execEvent, execute, view } from "../capabilities/commands.ts
 import { fromSdkStream, sseResponse } from "../http/sse.ts";
 import { route } from "../route.ts";
 import { deadline, type SandboxMethods } from "../sandboxes.ts";
-import { EXACTLY_ONE, ExecResult, exactlyOne, filled, Language, Path, Runnable, Timeout, Variables } from "../schemas.ts";
+import {
+  EXACTLY_ONE,
+  ExecResult,
+  exactlyOne,
+  filled,
+  Language,
+  Path,
+  Runnable,
+  Timeout,
+  Variables,
+} from "../schemas.ts";
 import { randomName } from "../tenancy.ts";
 import { dispose, ephemeral, openEphemeral } from "./ephemeral.ts";
 import { recorded } from "./events.ts";
 
 export const Files = v.optional(
-  v.pipe(v.array(v.strictObject({ path: Path, content: v.string(), encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8") })), v.maxLength(200)),
+  v.pipe(
+    v.array(
+      v.strictObject({
+        path: Path,
+        content: v.string(),
+        encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8"),
+      }),
+    ),
+    v.maxLength(200),
+  ),
   [],
 );
 
@@ -45,7 +64,9 @@ export const run = [
         () =>
           ephemeral(call, randomName("run"), async (sandbox) => {
             await writeFiles(sandbox, call.body.files);
-            return view(await execute(sandbox, commandOf(call.body), { env: call.body.env, timeoutMs: call.body.timeout_ms }));
+            return view(
+              await execute(sandbox, commandOf(call.body), { env: call.body.env, timeoutMs: call.body.timeout_ms }),
+            );
           }),
         (result) => (result.success ? "success" : "failure"),
       ),
@@ -91,7 +112,10 @@ export const run = [
       const { env, files, timeout_ms: timeout } = call.body;
       try {
         await writeFiles(opened.sandbox, files);
-        const source = fromSdkStream<ExecEvent>(await opened.sandbox.execStream(commandOf(call.body), { timeout, ...(env && { env }) }), execEvent);
+        const source = fromSdkStream<ExecEvent>(
+          await opened.sandbox.execStream(commandOf(call.body), { timeout, ...(env && { env }) }),
+          execEvent,
+        );
         const stop = async (): Promise<void> => {
           await source.stop().catch(() => undefined);
           await dispose(call, opened);

@@ -1,4 +1,7 @@
-/** Row 19: a workspace per user. The same user always gets the same sandbox; the session that is returned keeps directory and environment. */
+/**
+ * Row 19: a workspace per user. The same user always gets the same sandbox; the session that is returned keeps
+ * directory and environment.
+ */
 import * as v from "valibot";
 
 import { commandOf, execute, view } from "../capabilities/commands.ts";
@@ -15,14 +18,25 @@ export const workspace = [
     summary: "Run a command in a user's workspace; send the session back to go on where it ended",
     scope: "pattern:workspace",
     body: v.pipe(
-      v.strictObject({ ...Runnable, session: v.optional(Identifier), cwd: v.optional(Path), env: v.optional(Variables), timeout_ms: Timeout }),
+      v.strictObject({
+        ...Runnable,
+        session: v.optional(Identifier),
+        cwd: v.optional(Path),
+        env: v.optional(Variables),
+        timeout_ms: Timeout,
+      }),
       v.check((body) => exactlyOne(body), EXACTLY_ONE),
     ),
     returns: v.object({ session: v.string(), ...ExecResult.entries }),
     async handle({ open, params, body }) {
-      const { sandbox } = await open(await nameForUser(params["user"]!));
+      const { sandbox } = await open(await nameForUser(params.user));
       const session = body.session ?? (await sandbox.createSession({ id: crypto.randomUUID() })).id;
-      const result = await execute(sandbox, commandOf(body), { session, cwd: body.cwd, env: body.env, timeoutMs: body.timeout_ms });
+      const result = await execute(sandbox, commandOf(body), {
+        session,
+        cwd: body.cwd,
+        env: body.env,
+        timeoutMs: body.timeout_ms,
+      });
       return { session, ...view(result) };
     },
   }),
@@ -33,7 +47,7 @@ export const workspace = [
     summary: "Destroy a user's workspace and its files",
     scope: "pattern:workspace",
     async handle({ env, open, params, waitUntil }) {
-      const opened = await open(await nameForUser(params["user"]!));
+      const opened = await open(await nameForUser(params.user));
       await opened.sandbox.destroy();
       waitUntil(forget(env, opened));
     },

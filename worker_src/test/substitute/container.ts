@@ -1,4 +1,7 @@
-/** What is inside one substitute sandbox: a folder that stands for its file system, shells in it, processes, code contexts, ports. */
+/**
+ * What is inside one substitute sandbox: a folder that stands for its file system, shells in it, processes, code
+ * contexts, ports.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -74,7 +77,9 @@ export class Container {
     const line = session
       ? `[ -f ${state}.env ] && . ${state}.env; cd "$(cat ${state}.cwd 2>/dev/null || pwd)"\n${this.inward(command)}\nstatus=$?; pwd > ${state}.cwd; export -p > ${state}.env; exit $status`
       : this.inward(command);
-    const env = Object.fromEntries(Object.entries({ ...this.env, ...session?.env, ...options.env }).map(([key, value]) => [key, this.inward(value)]));
+    const env = Object.fromEntries(
+      Object.entries({ ...this.env, ...session?.env, ...options.env }).map(([key, value]) => [key, this.inward(value)]),
+    );
     // How tests give a repository an address.
     const config = process.env["GIT_CONFIG_GLOBAL"];
     const global = config ? { GIT_CONFIG_GLOBAL: config } : {};
@@ -82,7 +87,14 @@ export class Container {
     if (!existsSync(cwd)) throw new Failure("CommandError", `Failed to change directory to '${options.cwd}'`);
     const child = spawn("bash", ["-c", line], {
       cwd,
-      env: { PATH: `${this.programs}:${process.env["PATH"]}`, HOME: this.local("/home"), TMPDIR: this.local("/tmp"), GIT_CONFIG_NOSYSTEM: "1", ...global, ...env },
+      env: {
+        PATH: `${this.programs}:${process.env["PATH"]}`,
+        HOME: this.local("/home"),
+        TMPDIR: this.local("/tmp"),
+        GIT_CONFIG_NOSYSTEM: "1",
+        ...global,
+        ...env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
@@ -98,14 +110,22 @@ export class Container {
     return known;
   }
 
-  async exec(command: string, options: { session?: string; cwd?: string; env?: Record<string, string>; timeout?: number }): Promise<object> {
+  async exec(
+    command: string,
+    options: { session?: string; cwd?: string; env?: Record<string, string>; timeout?: number },
+  ): Promise<object> {
     const started = Date.now();
     const child = this.spawn(command, options);
     let [stdout, stderr] = ["", ""];
     child.stdout!.on("data", (chunk) => (stdout += chunk));
     child.stderr!.on("data", (chunk) => (stderr += chunk));
     const exitCode = await new Promise<number>((resolve, reject) => {
-      const timer = options.timeout && setTimeout(() => reject(new Failure("CommandError", `Command timeout after ${options.timeout}ms`)), options.timeout);
+      const timer =
+        options.timeout &&
+        setTimeout(
+          () => reject(new Failure("CommandError", `Command timeout after ${options.timeout}ms`)),
+          options.timeout,
+        );
       child.once("close", (code) => {
         if (timer) clearTimeout(timer);
         resolve(code ?? 137);
@@ -113,13 +133,34 @@ export class Container {
       child.once("error", reject);
     });
     const [out, err] = [this.outward(stdout), this.outward(stderr)];
-    return { success: exitCode === 0, exitCode, stdout: out, stderr: err, command, duration: Date.now() - started, timestamp: new Date().toISOString() };
+    return {
+      success: exitCode === 0,
+      exitCode,
+      stdout: out,
+      stderr: err,
+      command,
+      duration: Date.now() - started,
+      timestamp: new Date().toISOString(),
+    };
   }
 
-  startProcess(command: string, options: { processId?: string; session?: string; cwd?: string; env?: Record<string, string> }): Started {
+  startProcess(
+    command: string,
+    options: { processId?: string; session?: string; cwd?: string; env?: Record<string, string> },
+  ): Started {
     const child = this.spawn(command, options);
     const id = options.processId ?? `proc_${randomBytes(6).toString("hex")}`;
-    const entry: Started = { id, pid: child.pid, command, status: "running", startTime: new Date().toISOString(), stdout: "", stderr: "", child, ended: Promise.resolve() };
+    const entry: Started = {
+      id,
+      pid: child.pid,
+      command,
+      status: "running",
+      startTime: new Date().toISOString(),
+      stdout: "",
+      stderr: "",
+      child,
+      ended: Promise.resolve(),
+    };
     child.stdout!.on("data", (chunk) => (entry.stdout += this.outward(String(chunk))));
     child.stderr!.on("data", (chunk) => (entry.stderr += this.outward(String(chunk))));
     entry.ended = new Promise((resolve) => {

@@ -71,7 +71,11 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
     return this.execStreamWithSessionToken(command, options?.sessionId ?? SESSIONLESS, options);
   }
 
-  async execStreamWithSessionToken(command: string, session: string, options?: Args<"execStream">[1]): Promise<ReadableStream<Uint8Array>> {
+  async execStreamWithSessionToken(
+    command: string,
+    session: string,
+    options?: Args<"execStream">[1],
+  ): Promise<ReadableStream<Uint8Array>> {
     const { body } = await this.send("execStream", { command, session: named(session), ...plain(options) });
     const { readable, writable } = new IdentityTransformStream();
     // A reader that stops reading is told to the host, as the SDK's own stream would tell the container.
@@ -140,7 +144,12 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
   }
 
   async gitCheckout(repoUrl: string, options: Args<"gitCheckout">[1] = {}) {
-    const targetDir = options.targetDir ?? `/workspace/${repoUrl.split("/").pop()?.replace(/\.git$/, "")}`;
+    const targetDir =
+      options.targetDir ??
+      `/workspace/${repoUrl
+        .split("/")
+        .pop()
+        ?.replace(/\.git$/, "")}`;
     await this.ask("gitCheckout", { repoUrl, ...options, targetDir });
     return { ...done, repoUrl, branch: options.branch ?? "main", targetDir, timestamp: now() };
   }
@@ -162,11 +171,19 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
   }
 
   async runCodeStream(code: string, options?: Args<"runCodeStream">[1]): Promise<ReadableStream<Uint8Array>> {
-    return (await this.send("runCodeStream", { code, language: options?.language, contextId: options?.context?.id })).body!;
+    return (await this.send("runCodeStream", { code, language: options?.language, contextId: options?.context?.id }))
+      .body!;
   }
 
   async startProcess(command: string, options: Args<"startProcess">[1] = {}): Promise<Process> {
-    return this.process(await this.ask("startProcess", { command, ...plain(options), processId: options.processId, session: named(options.sessionId) }));
+    return this.process(
+      await this.ask("startProcess", {
+        command,
+        ...plain(options),
+        processId: options.processId,
+        session: named(options.sessionId),
+      }),
+    );
   }
 
   async listProcesses(): Promise<Process[]> {
