@@ -76,6 +76,11 @@ class Store:
             raise
         self._db.execute("COMMIT")
 
+    @property
+    def changes(self) -> int:
+        """A number that grows with every change."""
+        return self._db.total_changes
+
     def get(self, kind: str, scope: str, key: str) -> Document | None:
         """The document, or None."""
         row = self._db.execute(

@@ -1,0 +1,261 @@
+"""A request to workerd and its answer, over kept connections, and the tunnel that a WebSocket becomes.
+
+Bytes are passed on as they come, in both directions at once, and no faster than the slower side takes them.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, cast
+
+import httptools
+
+LOOPBACK = "127.0.0.1"
+Headers = list[tuple[bytes, bytes]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_HOP_BY_HOP = frozenset(
+    (b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade")
+)
+_HIGH_WATER = 256 * 1024
+_IDLE_LIMIT = 64
+_IDLE_SECONDS = 3.0  # workerd closes what has been idle for five
+
+
+class BrokenError(Exception):
+    """The connection ended before the answer did; `started` says whether the client has seen any of it."""
+
+    def __init__(self, *, started: bool) -> None:
+        super().__init__("the runtime ended while it answered")
+        self.started = started
+
+
+class _Connection(asyncio.Protocol):
+    """One connection to workerd, used by one request at a time."""
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self.broken = False
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self.reset(head=False)
+
+    def reset(self, *, head: bool) -> None:
+        """Make ready for the next answer."""
+        self._parser = httptools.HttpResponseParser(self)
+        self._head = head
+        self._news = asyncio.Event()
+        self.status = 0
+        self.headers: Headers = []
+        self.chunks: list[bytes] = []
+        self.backlog = 0
+        self.complete = False
+        self.sent = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.broken = True
+            self.transport.abort()
+        self._news.set()
+
+    def eof_received(self) -> None:
+        self.broken = True
+        self._news.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self.broken = True
+        self._news.set()
+        self._writable.set()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        lower = name.lower()
+        if lower not in _HOP_BY_HOP:
+            self.headers.append((lower, value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200:
+            self.headers = []  # an interim answer; the real one follows
+            return
+        self.status = status
+        if self._head:
+            self.complete = True
+
+    def on_body(self, body: bytes) -> None:
+        self.chunks.append(body)
+        self.backlog += len(body)
+        if self.backlog > _HIGH_WATER:
+            self.transport.pause_reading()
+
+    def on_message_complete(self) -> None:
+        if self.status:
+            self.complete = True
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another request may follow; after HEAD the parser still waits for a body."""
+        return self.complete and self.sent and not self.broken and not self._head and self._parser.should_keep_alive()
+
+    async def write(self, data: bytes) -> None:
+        """Send bytes, waiting while the other side does not take them."""
+        self.transport.write(data)
+        if not self._writable.is_set():
+            await self._writable.wait()
+
+    async def news(self) -> None:
+        """Wait until something has come."""
+        await self._news.wait()
+        self._news.clear()
+
+    def take(self) -> bytes:
+        """What has come of the body since last asked."""
+        data = self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
+        self.chunks = []
+        if self.backlog > _HIGH_WATER and not self.broken:
+            self.transport.resume_reading()
+        self.backlog = 0
+        return data
+
+
+class Upstream:
+    """Connections to one socket of workerd."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._idle: list[tuple[float, _Connection]] = []
+
+    async def forward(self, method: str, target: bytes, headers: Headers, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer back."""
+        connection = await self._connection(method)
+        connection.transport.write(_head(method, target, headers))
+        pump = asyncio.ensure_future(_pump(connection, receive, chunked=_chunked(headers)))
+        try:
+            await _relay(connection, send)
+        finally:
+            pump.cancel()
+            if connection.reusable and len(self._idle) < _IDLE_LIMIT:
+                self._idle.append((time.monotonic(), connection))
+            else:
+                connection.transport.abort()
+
+    async def _connection(self, method: str) -> _Connection:
+        while self._idle:
+            since, connection = self._idle.pop()
+            if not connection.broken and time.monotonic() - since < _IDLE_SECONDS:
+                connection.reset(head=method == "HEAD")
+                return connection
+            connection.transport.abort()
+        try:
+            _, made = await asyncio.get_running_loop().create_connection(_Connection, LOOPBACK, self._port)
+        except OSError as error:
+            raise BrokenError(started=False) from error
+        made.reset(head=method == "HEAD")
+        return made
+
+    async def tunnel(self, method: str, target: bytes, headers: Headers, client: asyncio.Transport) -> None:
+        """Join a client's connection with a new one to workerd, until either side ends."""
+        former = cast("asyncio.Protocol", client.get_protocol())
+        loop = asyncio.get_running_loop()
+        closed: asyncio.Future[None] = loop.create_future()
+        try:
+            transport, _ = await loop.create_connection(lambda: _Splice(client, closed), LOOPBACK, self._port)
+        except OSError as error:
+            raise BrokenError(started=False) from error
+        client.set_protocol(_Splice(transport, closed))
+        kept = [*headers, *((b"connection", b"upgrade"), (b"upgrade", b"websocket"))]
+        transport.write(_lines(method, target, kept))
+        try:
+            await closed
+        finally:
+            for each in (transport, client):
+                each.close()
+            former.connection_lost(None)  # the server counts its connections
+
+    def close(self) -> None:
+        """Let go of the idle connections."""
+        for _, connection in self._idle:
+            connection.transport.abort()
+        self._idle.clear()
+
+
+class _Splice(asyncio.Protocol):
+    """Writes what one side says to the other."""
+
+    def __init__(self, other: asyncio.Transport, closed: asyncio.Future[None]) -> None:
+        self._other = other
+        self._closed = closed
+
+    def data_received(self, data: bytes) -> None:
+        self._other.write(data)
+
+    def eof_received(self) -> None:
+        self._end()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._end()
+
+    def _end(self) -> None:
+        if not self._closed.done():
+            self._closed.set_result(None)
+
+
+def _head(method: str, target: bytes, headers: Headers) -> bytes:
+    kept = [(name, value) for name, value in headers if name not in _HOP_BY_HOP and name != b"expect"]
+    if _chunked(headers):
+        kept.append((b"transfer-encoding", b"chunked"))
+    return _lines(method, target, kept)
+
+
+def _lines(method: str, target: bytes, headers: Headers) -> bytes:
+    lines = [method.encode(), b" ", target, b" HTTP/1.1\r\n"]
+    for name, value in headers:
+        lines += (name, b": ", value, b"\r\n")
+    return b"".join((*lines, b"\r\n"))
+
+
+def _chunked(headers: Headers) -> bool:
+    return any(name == b"transfer-encoding" for name, _ in headers)
+
+
+async def _pump(connection: _Connection, receive: Receive, *, chunked: bool) -> None:
+    """Send the body; a client that goes away takes the connection with it."""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            connection.transport.abort()
+            return
+        if body := message.get("body"):
+            await connection.write(b"%x\r\n%b\r\n" % (len(body), body) if chunked else body)
+        if not message.get("more_body") and not connection.sent:
+            if chunked:
+                await connection.write(b"0\r\n\r\n")
+            connection.sent = True
+
+
+async def _relay(connection: _Connection, send: Send) -> None:
+    while not connection.status:
+        if connection.broken:
+            raise BrokenError(started=False)
+        await connection.news()
+    await send({"type": "http.response.start", "status": connection.status, "headers": connection.headers})
+    while not connection.complete:
+        if connection.chunks:
+            await send({"type": "http.response.body", "body": connection.take(), "more_body": True})
+        elif connection.broken:
+            raise BrokenError(started=True)
+        else:
+            await connection.news()
+    await send({"type": "http.response.body", "body": connection.take()})
