@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 _LAUNCH = Path(__file__).with_name("launch.py")
 _PATIENCE = 30.0  # seconds for a start; a busy machine has been seen to take two
-_GRACE = 2.0
+_GRACE = 0.5  # seconds for what goes on after an answer
 _LOG_LIMIT = 4 * 1024 * 1024
 _REASON_LINES = 6
 _NOISE = ("warning:", "does not need to be specified")
@@ -43,7 +43,7 @@ class Workerd:
         return await self.process.wait()
 
     async def stop(self) -> None:
-        """End it; what Durable Objects were told is on disk, so there is nothing to wait for but politeness."""
+        """End it; what Durable Objects have confirmed is on disk, whatever the way it ends."""
         if self.process.returncode is not None:
             return
         self.process.terminate()

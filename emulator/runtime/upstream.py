@@ -175,8 +175,9 @@ class Upstream:
         except OSError as error:
             raise BrokenError(started=False) from error
         client.set_protocol(_Splice(transport, closed))
-        kept = [*headers, *((b"connection", b"upgrade"), (b"upgrade", b"websocket"))]
-        transport.write(_lines(method, target, kept))
+        kept = [(name, value) for name, value in headers if name not in _HOP_BY_HOP]
+        upgrade = [(b"connection", b"upgrade"), (b"upgrade", b"websocket")]
+        transport.write(_lines(method, target, kept + upgrade))
         try:
             await closed
         finally:

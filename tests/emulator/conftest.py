@@ -4,6 +4,7 @@ Answers to the official SDK and to plain requests are all checked against the of
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +15,9 @@ from emulator.registry import API, load_services
 from emulator.router import Router, split
 from emulator.testing import Running, running
 from tests.emulator import official
+from tests.emulator.runtime_stage import PACKAGES, Stage
 from tests.emulator.wrangler_cli import wrangler, wrangler_program  # noqa: F401 - fixtures for all tests here
+from tools import toolchain
 
 ROUTER = Router(operation for service in load_services() for operation in service.operations)
 
@@ -89,6 +92,18 @@ def raw(emulator: Running) -> Iterator[Control]:
     control = Control(emulator)
     yield control
     control.http.close()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """An emulator of its own that runs Workers."""
+    with running(tmp_path / "state", packages=PACKAGES, node=toolchain.load().node) as emulator:
+        control = Control(emulator)
+        stage = Stage(control)
+        stage.prepare()
+        yield stage
+        control.http.close()
+        stage.http.close()
 
 
 @pytest.fixture

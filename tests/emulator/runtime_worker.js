@@ -12,7 +12,7 @@ export class Counter extends DurableObject {
 async function kv(request, env, key) {
   if (request.method === "PUT") await env.KV.put(key, await request.text(), { metadata: { from: "worker" } });
   if (request.method === "DELETE") await env.KV.delete(key);
-  if (request.method === "LIST") return Response.json(await env.KV.list({ prefix: key }));
+  if (request.method === "POST") return Response.json(await env.KV.list({ prefix: key }));
   return Response.json(await env.KV.getWithMetadata(key));
 }
 
