@@ -90,9 +90,10 @@ class Group:
 class Groups:
     """All processes, by the scripts they serve."""
 
-    def __init__(self, plan: Planner, start: Starter) -> None:
+    def __init__(self, plan: Planner, start: Starter, ended: Callable[[], None]) -> None:
         self._plan = plan
         self._start = start
+        self._ended = ended
         self._current: dict[tuple[str, str], Group] = {}
         self._lives: dict[asyncio.Task[None], Group] = {}
         self.restarts: Counter[tuple[str, str]] = Counter()
@@ -146,6 +147,7 @@ class Groups:
         finally:
             self._forget(group)
             self._lives = {task: each for task, each in self._lives.items() if each is not group}
+            self._ended()
         if group.retired.is_set():
             return
         for member in group.plan.members:

@@ -115,21 +115,21 @@ def _open_log(path: Path) -> BinaryIO:
 async def _ports(handle: int, wanted: frozenset[str]) -> dict[str, int]:
     """Ports by socket name, as workerd reports them; EOFError when it ends first."""
     reader = asyncio.StreamReader()
-    with os.fdopen(handle, "rb", buffering=0) as pipe:
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), pipe
-        )
-        ports: dict[str, int] = {}
-        try:
-            while not wanted <= ports.keys():
-                line = await reader.readline()
-                if not line:
-                    raise EOFError
-                event = json.loads(line)
-                if event.get("event") == "listen":
-                    ports[event["socket"]] = event["port"]
-        finally:
-            transport.close()
+    pipe = os.fdopen(handle, "rb", buffering=0)  # the transport closes it
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), pipe
+    )
+    ports: dict[str, int] = {}
+    try:
+        while not wanted <= ports.keys():
+            line = await reader.readline()
+            if not line:
+                raise EOFError
+            event = json.loads(line)
+            if event.get("event") == "listen":
+                ports[event["socket"]] = event["port"]
+    finally:
+        transport.close()
     return ports
 
 

@@ -8,6 +8,7 @@ before it) means the script.
 import ipaddress
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from emulator.services.workers import rules as workers
 from emulator.services.workers_domains.rules import DOMAIN
@@ -49,6 +50,7 @@ def host_name(host: str) -> str:
     return name.lower().rstrip(".")
 
 
+@lru_cache(1024)
 def is_own_name(host: str) -> bool:
     """Whether a host is the emulator's own: its API and registry are asked by address, not by name."""
     name = host_name(host)

@@ -36,9 +36,12 @@ class Runtime:
         self._folder = world.folder.resolve() / "runtime"
         self._objects = self._folder / "objects"
         self.key = secrets.token_urlsafe(24)  # what bindings show when they call back
-        self.groups = Groups(lambda account, script: plan(world.store, account, script), self._start)
+        self.groups = Groups(self._plan, self._start, self.clear_objects)
         self._seen = -1
         self._missing: dict[tuple[str, str], list[dict[str, str]]] = {}
+
+    def _plan(self, account: str, script: str) -> Plan | None:
+        return plan(self._world.store, account, script)
 
     def target(self, address: Address) -> Target | None:
         """Who answers a request."""
@@ -64,7 +67,6 @@ class Runtime:
                 shutil.rmtree(folder)
 
     async def _start(self, wanted: Plan) -> Workerd:
-        self.clear_objects()
         program = await asyncio.to_thread(self._program)
         self._objects.mkdir(mode=0o700, parents=True, exist_ok=True)
         world = self._world
@@ -133,6 +135,7 @@ class Runtime:
             "state": _state(group),
             "error": str(group.failure) if group and group.failure else None,
             "pid": group.workerd.pid if group and group.workerd else None,
+            "port": group.workerd.ports[worker["name"]] if group and group.workerd else None,
             "restarts": self.groups.restarts[key],
             "missing_bindings": self._missing.get(key, []),
             "log": str(self._log(group.plan)) if group else None,

@@ -46,6 +46,7 @@ class _Connection(asyncio.Protocol):
         """Make ready for the next answer."""
         self._parser = httptools.HttpResponseParser(self)
         self._head = head
+        self._kept = False
         self._news = asyncio.Event()
         self.status = 0
         self.headers: Headers = []
@@ -91,6 +92,7 @@ class _Connection(asyncio.Protocol):
             self.headers = []  # an interim answer; the real one follows
             return
         self.status = status
+        self._kept = self._parser.should_keep_alive()
         if self._head:
             self.complete = True
 
@@ -107,7 +109,7 @@ class _Connection(asyncio.Protocol):
     @property
     def reusable(self) -> bool:
         """Whether another request may follow; after HEAD the parser still waits for a body."""
-        return self.complete and self.sent and not self.broken and not self._head and self._parser.should_keep_alive()
+        return self.complete and self.sent and not self.broken and not self._head and self._kept
 
     async def write(self, data: bytes) -> None:
         """Send bytes, waiting while the other side does not take them."""

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import httpx
@@ -74,7 +75,7 @@ def test_bodies_of_every_shape_pass(stage: Stage):
     large = bytes(range(256)) * 20_000
     assert stage.ask("/echo", method="POST", content=large).content == large
 
-    def pieces():
+    def pieces() -> Iterator[bytes]:
         for start in range(0, len(large), 100_000):
             yield large[start : start + 100_000]
 
@@ -117,7 +118,8 @@ def test_bound_scripts_run_together_and_part_again(stage: Stage):
     assert stage.ask("/count/a").text == "1"
     caller = (
         "export default { async fetch(request, env) {"
-        " return new Response(`${await (await env.APP.fetch(request)).text()} ${await env.COUNTER.getByName('a').add(10)}`)"
+        " const answer = await (await env.APP.fetch(request)).text();"
+        " return new Response(`${answer} ${await env.COUNTER.getByName('a').add(10)}`)"
         "} };"
     )
     app = {"type": "service", "name": "APP", "service": "app"}
