@@ -9,7 +9,8 @@ from emulator.vault import Vault
 
 from .bindings import Bound, Context, bind
 from .config import document, embed
-from .containers import Engine
+from .containers import Docker
+from .images import Images
 from .plan import Member, Plan
 
 DOOR = "emulator:door"
@@ -44,7 +45,7 @@ class Surroundings:
     objects: Path
     store: Store
     vault: Vault
-    engine: Engine
+    docker: Docker | None  # None: no containers
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,13 @@ def _worker(member: Member, bound: Bound, around: Surroundings) -> dict[str, Any
         "cacheApiOutbound": _CACHE,
     }
     if member.namespaces:
-        worker["durableObjectNamespaces"] = [_namespace(each, around.engine) for each in member.namespaces]
+        worker["durableObjectNamespaces"] = [
+            _namespace(each, member.images[each["id"]], around.docker) for each in member.namespaces
+        ]
         worker["durableObjectStorage"] = {"localDisk": _DISK}
-    if around.engine.socket and any(each["container"] for each in member.namespaces):
-        worker["containerEngine"] = {"localDocker": around.engine.configuration()}
+    if around.docker and any(member.images.values()):
+        interceptor = {"containerEgressInterceptorImage": around.docker.sidecar}
+        worker["containerEngine"] = {"localDocker": {"socketPath": f"unix:{around.docker.socket}", **interceptor}}
     return worker
 
 
@@ -106,14 +110,17 @@ def _code(version: Document) -> dict[str, Any]:
     }
 
 
-def _namespace(namespace: Document, engine: Engine) -> dict[str, Any]:
+def _namespace(namespace: Document, images: Images, docker: Docker | None) -> dict[str, Any]:
     described: dict[str, Any] = {
         "className": namespace["class"],
         "uniqueKey": namespace["id"],
         "enableSql": namespace["use_sqlite"],
     }
-    image = engine.images.get(namespace["id"]) if namespace["container"] else None
-    return {**described, "container": {"imageName": image}} if image else described
+    if not images or docker is None:
+        return described
+    named = [{"name": name, "image": docker.reference(image)} for name, image in images.items() if name]
+    default = {"imageName": docker.reference(images[""])} if "" in images else {}
+    return {**described, "container": {**default, "images": named}}
 
 
 def _gateway(name: str, place: str, around: Surroundings) -> dict[str, Any]:

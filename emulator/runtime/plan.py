@@ -14,6 +14,8 @@ from emulator.services.workers import references
 from emulator.services.workers import rules as workers
 from emulator.store import Document, Store
 
+from .images import Images, images_of
+
 
 @dataclass(frozen=True)
 class Member:
@@ -22,6 +24,7 @@ class Member:
     worker: Document
     version: Document
     namespaces: tuple[Document, ...]
+    images: dict[str, Images]  # by the id of the namespace whose containers run them
 
     @property
     def name(self) -> str:
@@ -39,7 +42,7 @@ class Plan:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything the process is made from."""
-        parts = [[each.worker["id"], each.name, each.version, each.namespaces] for each in self.members]
+        parts = [[each.worker["id"], each.name, each.version, each.namespaces, each.images] for each in self.members]
         return hashlib.sha256(json.dumps([self.account, parts], sort_keys=True).encode()).hexdigest()
 
     @cached_property
@@ -71,8 +74,9 @@ def _member(store: Store, account: str, name: str) -> Member | None:
     version = workers.live_version(store, account, worker) if worker else None
     if worker is None or version is None:
         return None
-    namespaces = durable_objects.namespaces_of(store, account, name)
-    return Member(worker, version, tuple(sorted(namespaces, key=lambda each: str(each["id"]))))
+    namespaces = sorted(durable_objects.namespaces_of(store, account, name), key=lambda each: str(each["id"]))
+    images = {each["id"]: images_of(store, account, each, version) for each in namespaces}
+    return Member(worker, version, tuple(namespaces), images)
 
 
 def _neighbours(store: Store, account: str, member: Member) -> set[str]:

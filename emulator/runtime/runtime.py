@@ -15,17 +15,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from emulator.services.durable_objects.rules import NAMESPACE
+from emulator.services.registry import credentials
 from emulator.services.workers import rules as workers
 from emulator.store import Document
 from emulator.world import World
 
 from . import containers, packages, process
 from .assemble import DOOR, Surroundings, assemble
+from .containers import Docker, NoContainersError
 from .groups import Group, Groups
 from .packages import MissingError
 from .plan import Plan, plan
 from .process import Order, Workerd
 from .routing import Address, Target, find_target
+
+_PULL_MINUTES = 60
 
 
 class Runtime:
@@ -39,6 +43,7 @@ class Runtime:
         self.groups = Groups(self._plan, self._start, self.clear_objects)
         self._seen = -1
         self._missing: dict[tuple[str, str], list[dict[str, str]]] = {}
+        self._troubles: dict[tuple[str, str], str] = {}
 
     def _plan(self, account: str, script: str) -> Plan | None:
         return plan(self._world.store, account, script)
@@ -76,7 +81,7 @@ class Runtime:
             objects=self._objects,
             store=world.store,
             vault=world.vault,
-            engine=containers.find_engine(),
+            docker=await self._docker(wanted),
         )
         assembled = assemble(wanted, around)
         for name, bindings in assembled.missing.items():
@@ -86,6 +91,25 @@ class Runtime:
             self._missing[wanted.account, member.name] = assembled.missing.get(member.name, [])
         imports = world.folder.resolve() / "blobs"
         return await process.start(Order(program, assembled.text, assembled.sockets, imports, self._log(wanted)))
+
+    async def _docker(self, wanted: Plan) -> Docker | None:
+        """An engine that has all images of a plan; None when there is none to be had, with the reason kept."""
+        images = sorted(
+            {image for each in wanted.members for named in each.images.values() for image in named.values()}
+        )
+        key = (wanted.account, wanted.members[0].name)
+        self._troubles.pop(key, None)
+        if not images:
+            return None
+        registry = urlsplit(self._world.base_url).netloc
+        password = credentials.mint(self._world, wanted.account, ["pull"], _PULL_MINUTES)
+        try:
+            docker = Docker(containers.find_socket(), registry, password, containers.sidecar())
+            await asyncio.to_thread(containers.pull, docker, images)
+        except NoContainersError as error:
+            self._troubles[key] = str(error)
+            return None
+        return docker
 
     def _program(self) -> Path:
         settings = self._world.settings
@@ -108,7 +132,6 @@ class Runtime:
     def status(self) -> Document:
         """What runs, what does not, and why."""
         self.notice()
-        engine = containers.find_engine()
         try:
             program, missing = str(packages.find(self._world.settings.packages)), None
         except MissingError as error:
@@ -117,13 +140,21 @@ class Runtime:
             "address": urlsplit(self._world.base_url).netloc,
             "program": program,
             "missing": missing,
-            "containers": {"available": bool(engine.socket), "reason": engine.reason or None},
+            "containers": self._containers(),
             "scripts": [
                 self._describe(account, worker)
                 for account, _, worker in self._world.store.everywhere(workers.WORKER)
                 if worker["live"]
             ],
         }
+
+    def _containers(self) -> Document:
+        try:
+            containers.find_socket()
+        except NoContainersError as error:
+            return {"available": False, "reason": str(error)}
+        reason = next(iter(self._troubles.values()), None)
+        return {"available": reason is None, "reason": reason}
 
     def _describe(self, account: str, worker: Document) -> Document:
         key = (account, worker["name"])
