@@ -19,6 +19,8 @@ _PATIENCE = 30.0  # seconds for a start; a busy machine has been seen to take tw
 _GRACE = 0.5  # seconds for what goes on after an answer
 _LOG_LIMIT = 4 * 1024 * 1024
 _REASON_LINES = 6
+_TOO_NEW = "newest date supported by this server binary"
+_NEWER = "On this machine the Worker runs with that date or an earlier one."
 _NOISE = ("warning:", "does not need to be specified")
 
 
@@ -139,4 +141,5 @@ def _reason(log: Path, start: int) -> str:
         file.seek(start)
         lines = file.read(64 * 1024).decode(errors="replace").splitlines()
     telling = [line for line in lines if line.strip() and not any(word in line for word in _NOISE)]
-    return "\n".join(telling[:_REASON_LINES]) or "workerd ended without saying why"
+    reason = "\n".join(telling[:_REASON_LINES]) or "workerd ended without saying why"
+    return f"{reason} {_NEWER}" if _TOO_NEW in reason else reason

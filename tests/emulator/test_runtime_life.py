@@ -18,9 +18,15 @@ import pytest
 from tests.emulator.conftest import Control
 from tests.emulator.measure_runtime import COUNTING, under_load
 from tests.emulator.runtime_stage import PACKAGES, SECRET, SOURCE, Stage
+from tools import toolchain
 from tools.paths import ROOT
 
 TOKEN = "runtime_test_token_0123456789_0123456789"
+
+TOO_NEW = (
+    'This Worker requires compatibility date "2026-11-15", but the newest date supported by this server binary '
+    'is "2026-11-11". On this machine the Worker runs with that date or an earlier one.'
+)
 
 
 def objects(stage: Stage) -> list[str]:
@@ -136,7 +142,7 @@ def test_a_reset_ends_everything(stage: Stage):
         ({"code": "throw new Error('boom'); export default { fetch() {} };"}, "service broken: Uncaught Error: boom"),
         (
             {"compatibility_date": "2026-11-15"},
-            'requires compatibility date "2026-11-15", but the newest date supported',
+            TOO_NEW,
         ),
         ({"compatibility_flags": ["no_such_flag"]}, "No such compatibility flag: no_such_flag"),
     ],
@@ -197,9 +203,13 @@ def _until(holds: Any) -> None:
 @contextmanager
 def program(state: Path) -> Iterator[tuple[subprocess.Popen[str], Stage]]:
     """The emulator as a program."""
-    argv = [sys.executable, "-m", "emulator", "--port", "0", "--state", str(state), "--packages", str(PACKAGES)]
+    argv = [sys.executable, "-m", "emulator", "--port", "0", "--state", str(state)]
     process = subprocess.Popen(
-        argv, cwd=ROOT, env={**os.environ, "CLOUDFLARE_API_TOKEN": TOKEN}, stdout=subprocess.PIPE, text=True
+        [*argv, "--packages", str(PACKAGES), "--node", str(toolchain.load().node)],
+        cwd=ROOT,
+        env={**os.environ, "CLOUDFLARE_API_TOKEN": TOKEN},
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout
