@@ -20,6 +20,7 @@ PROTOCOL_HEADER = "x-forwarded-proto"
 CF_HEADER = "x-emulator-cf"
 _DISK = "emulator:objects"
 _CACHE = "emulator:cache"
+_INTERNET = "emulator:internet"
 _OLDEST_DATE = "2021-11-02"  # what an upload without a date means
 _DATE = "2026-10-01"  # of our own modules
 _JS = Path(__file__).parent / "js"
@@ -65,6 +66,7 @@ def assemble(plan: Plan, around: Surroundings) -> Assembled:
     services += [_gateway(name, place, around) for name, place in stores.items()]
     services += [_own(DOOR, "door.js", [{"name": each.name, "service": each.name} for each in plan.members])]
     services += [_own(_CACHE, "cache.js", [])]
+    services += [{"name": _INTERNET, "network": {"allow": ["public"], "tlsOptions": {"trustBrowserCas": True}}}]
     if plan.namespaces:
         services.append({"name": _DISK, "disk": {"path": str(around.objects), "writable": True}})
     sockets = [_socket(each.name, each.name) for each in plan.members] + [_socket(DOOR, DOOR)]
@@ -84,6 +86,7 @@ def _worker(member: Member, bound: Bound, around: Surroundings) -> dict[str, Any
         "compatibilityDate": version.get("compatibility_date") or _OLDEST_DATE,
         "compatibilityFlags": version["compatibility_flags"],
         "bindings": bound.values,
+        "globalOutbound": _INTERNET,
         "cacheApiOutbound": _CACHE,
     }
     if member.namespaces:

@@ -4,17 +4,17 @@ The Worker sees what it would see at the edge: the host the client asked for, th
 """
 
 import json
+from dataclasses import dataclass
 from typing import cast
 
 from emulator.calls import Call, Raw, Scope
 
 from . import kv, r2
 from .assemble import CF_HEADER, KEY_HEADER, PROTOCOL_HEADER, STORE_HEADER
-from .groups import Group
 from .packages import MissingError
 from .routing import Address, Target, is_own_name
 from .runtime import Runtime
-from .upstream import BrokenError, Headers, Send
+from .upstream import BrokenError, Head, Headers, Send
 
 _CF = json.dumps({"colo": "LOC", "country": "XX", "httpProtocol": "HTTP/1.1", "asn": 0, "timezone": "UTC"})
 _OURS = frozenset(
@@ -44,17 +44,35 @@ async def answer(runtime: Runtime, call: Call, send: Send) -> Raw | None:
     address = Address(scheme if scheme in _SCHEMES else "http", call.headers.get("host", ""), call.raw_path)
     target = runtime.target(address)
     if target is None:
-        return _page(
-            404, f"No Worker answers on {address.name}{address.path}: no route, custom domain or workers.dev name."
-        )
-    async with runtime.groups.serving(target.account, target.script) as group:
+        where = f"{address.name}{address.path}"
+        return _page(404, f"No Worker answers on {where}: no route, custom domain or workers.dev name.")
+    return await _worker(runtime, call, Way(address, target), send)
+
+
+@dataclass(frozen=True)
+class Way:
+    """What was asked for and who answers it."""
+
+    address: Address
+    target: Target
+
+
+async def _worker(runtime: Runtime, call: Call, way: Way, send: Send) -> Raw | None:
+    async with runtime.groups.serving(way.target.account, way.target.script) as group:
         if group is None:
-            return _page(404, f"The Worker {target.script} has no live version.")
+            return _page(404, f"The Worker {way.target.script} has no live version.")
         if group.failure:
-            return _failed(target, group)
-        if call.headers.get("upgrade", "").lower() != "websocket":
-            return await _forward(call, address, target, group, send)
-    return await _tunnel(call, address, target, group)
+            return _failed(way.target, group.failure)
+        upstream, head = group.upstreams[way.target.script], Head(call.method, _path(call), _headers(call, way))
+        try:
+            if call.headers.get("upgrade", "").lower() != "websocket":
+                await upstream.forward(head, call.receive, send)
+                return None
+            tunnel = await upstream.tunnel(head, call.scope["state"]["transport"])
+        except BrokenError as error:
+            return _broken(call, way.target, error)
+    await tunnel.last()  # not waited for when its script is replaced: the edge, too, ends it then
+    return None
 
 
 async def _binding(call: Call) -> Raw:
@@ -67,27 +85,11 @@ async def _binding(call: Call) -> Raw:
     return kv.answer(call, content)
 
 
-async def _forward(call: Call, address: Address, target: Target, group: Group, send: Send) -> Raw | None:
-    try:
-        upstream = group.upstreams[target.script]
-        await upstream.forward(call.method, _path(call), _headers(call, address, target), call.receive, send)
-    except BrokenError as error:
-        if error.started:
-            call.scope["state"]["transport"].abort()  # half an answer must not look like a whole one
-            return None
-        return _page(502, f"error code: 1101\n\nThe runtime of the Worker {target.script} ended before it answered.")
-    return None
-
-
-async def _tunnel(call: Call, address: Address, target: Target, group: Group) -> Raw | None:
-    """A WebSocket is not waited for when its script is replaced: the edge, too, ends it then."""
-    try:
-        headers = _headers(call, address, target)
-        transport = call.scope["state"]["transport"]
-        await group.upstreams[target.script].tunnel(call.method, _path(call), headers, transport)
-    except BrokenError:
-        return _page(502, f"error code: 1101\n\nThe runtime of the Worker {target.script} ended before it answered.")
-    return None
+def _broken(call: Call, target: Target, error: BrokenError) -> Raw | None:
+    if error.started:
+        call.scope["state"]["transport"].abort()  # half an answer must not look like a whole one
+        return None
+    return _page(502, f"error code: 1101\n\nThe runtime of the Worker {target.script} ended before it answered.")
 
 
 def _path(call: Call) -> bytes:
@@ -95,25 +97,24 @@ def _path(call: Call) -> bytes:
     return path + b"?" + query if query else path
 
 
-def _headers(call: Call, address: Address, target: Target) -> Headers:
+def _headers(call: Call, way: Way) -> Headers:
     kept = [(name, value) for name, value in call.scope["headers"] if name not in _OURS]
     client = call.scope["client"][0] if call.scope["client"] else "127.0.0.1"
     ours = {
-        "host": target.host,
+        "host": way.target.host,
         "cf-connecting-ip": client,
-        PROTOCOL_HEADER: address.scheme,
+        PROTOCOL_HEADER: way.address.scheme,
         CF_HEADER: _CF,
     }
-    if target.host != address.host:
-        ours["x-forwarded-host"] = address.host
+    if way.target.host != way.address.host:
+        ours["x-forwarded-host"] = way.address.host
     return [*((name.encode(), value.encode("latin-1")) for name, value in ours.items()), *kept]
 
 
-def _failed(target: Target, group: Group) -> Raw:
-    if isinstance(group.failure, MissingError):
-        return _page(503, str(group.failure))
-    text = f"error code: 1101\n\nThe Worker {target.script} does not start: {group.failure}"
-    return _page(500, text)
+def _failed(target: Target, failure: Exception) -> Raw:
+    if isinstance(failure, MissingError):
+        return _page(503, str(failure))
+    return _page(500, f"error code: 1101\n\nThe Worker {target.script} does not start: {failure}")
 
 
 def _page(status: int, text: str) -> Raw:

@@ -7,9 +7,11 @@ from urllib.parse import unquote
 from emulator.calls import Call, Raw, dump, parse_json
 from emulator.errors import ApiError
 from emulator.paging import cursor_after, cursor_for, cut
+from emulator.registry import MEBIBYTE
 from emulator.services.kv import rules
 from emulator.store import Document
 
+_LARGEST = 25 * MEBIBYTE
 _MOST_KEYS = 1000
 _MOST_AT_ONCE = 100
 
@@ -18,6 +20,8 @@ def answer(call: Call, content: bytes) -> Raw:
     """One request of a binding; refusals go out as plain text."""
     name = unquote(call.raw_path.removeprefix("/"))
     call.params["key_name"] = name
+    if len(content) > _LARGEST:
+        return Raw(f"Value length of {len(content)} exceeds limit of {_LARGEST}.".encode(), "text/plain", 413)
     try:
         if call.method == "POST" and name == "bulk/get":
             return Raw(dump(_several(call, parse_json(content))))

@@ -89,9 +89,11 @@ async def start(order: Order) -> Workerd:
             os.close(writer)
     try:
         ports = await asyncio.wait_for(_ports(reader, order.sockets), _PATIENCE)
-    except (EOFError, TimeoutError) as error:
+    except BaseException as error:
         await Workerd(process, {}).stop()
-        raise StartError(_reason(order.log, said)) from error
+        if isinstance(error, EOFError | TimeoutError):
+            raise StartError(_reason(order.log, said)) from error
+        raise
     return Workerd(process, ports)
 
 

@@ -26,6 +26,7 @@ _LARGEST_REQUEST = 1024 * 1024
 async def answer(call: Call, bucket: str) -> Raw:
     """One request of a binding to the bucket of this scope."""
     try:
+        _check_bucket(call, bucket)
         if call.method == "GET":
             asked = parse_json(call.headers.get("cf-r2-request", "").encode("latin-1"))
             return _READS[asked["method"]](call, bucket, asked)
@@ -34,6 +35,12 @@ async def answer(call: Call, bucket: str) -> Raw:
         return refusal.reply()
     except (ApiError, KeyError, TypeError, ValueError):
         return RefusalError(400, 10029, "The request of the binding is not understood.").reply()
+
+
+def _check_bucket(call: Call, bucket: str) -> None:
+    place, _, name = bucket.rpartition("/")
+    if not call.store.has("r2_bucket", place, name):
+        raise RefusalError(404, 10006, "The specified bucket does not exist.")
 
 
 def _head(call: Call, bucket: str, asked: Document) -> Raw:

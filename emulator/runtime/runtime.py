@@ -28,6 +28,7 @@ from .packages import MissingError
 from .plan import Plan, plan
 from .process import Order, Workerd
 from .routing import Address, Target, find_target
+from .upstream import Head
 
 _PULL_MINUTES = 60
 
@@ -195,5 +196,5 @@ async def _ask(group: Group, content: bytes) -> bytes:
         answers.append(message.get("body", b""))
 
     headers = [(b"host", b"door"), (b"content-length", str(len(content)).encode())]
-    await group.upstreams[DOOR].forward("POST", b"/", headers, receive, send)
+    await group.upstreams[DOOR].forward(Head("POST", b"/", headers), receive, send)
     return b"".join(answers)

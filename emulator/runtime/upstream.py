@@ -6,6 +6,7 @@ Bytes are passed on as they come, in both directions at once, and no faster than
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 import httptools
@@ -16,11 +17,40 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _HOP_BY_HOP = frozenset(
-    (b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade")
+    (b"connection", b"expect", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade")
 )
 _HIGH_WATER = 256 * 1024
 _IDLE_LIMIT = 64
 _IDLE_SECONDS = 3.0  # workerd closes what has been idle for five
+
+
+@dataclass(frozen=True)
+class Head:
+    """A request without its body."""
+
+    method: str
+    target: bytes
+    headers: Headers
+
+    @property
+    def chunked(self) -> bool:
+        """Whether the length of the body is not known beforehand."""
+        return any(name == b"transfer-encoding" for name, _ in self.headers)
+
+    def plain(self) -> bytes:
+        """For a connection that is used again."""
+        return self._lines([(b"transfer-encoding", b"chunked")] if self.chunked else [])
+
+    def upgrade(self) -> bytes:
+        """For a connection that becomes a WebSocket."""
+        return self._lines([(b"connection", b"upgrade"), (b"upgrade", b"websocket")])
+
+    def _lines(self, more: Headers) -> bytes:
+        lines = [self.method.encode(), b" ", self.target, b" HTTP/1.1\r\n"]
+        kept = [each for each in self.headers if each[0] not in _HOP_BY_HOP]
+        for name, value in kept + more:
+            lines += (name, b": ", value, b"\r\n")
+        return b"".join((*lines, b"\r\n"))
 
 
 class BrokenError(Exception):
@@ -139,11 +169,11 @@ class Upstream:
         self._port = port
         self._idle: list[tuple[float, _Connection]] = []
 
-    async def forward(self, method: str, target: bytes, headers: Headers, receive: Receive, send: Send) -> None:
+    async def forward(self, head: Head, receive: Receive, send: Send) -> None:
         """Pass a request on, and its answer back."""
-        connection = await self._connection(method)
-        connection.transport.write(_head(method, target, headers))
-        pump = asyncio.ensure_future(_pump(connection, receive, chunked=_chunked(headers)))
+        connection = await self._connection(head.method)
+        connection.transport.write(head.plain())
+        pump = asyncio.ensure_future(_pump(connection, receive, chunked=head.chunked))
         try:
             await _relay(connection, send)
         finally:
@@ -167,31 +197,50 @@ class Upstream:
         made.reset(head=method == "HEAD")
         return made
 
-    async def tunnel(self, method: str, target: bytes, headers: Headers, client: asyncio.Transport) -> None:
-        """Join a client's connection with a new one to workerd, until either side ends."""
-        former = cast("asyncio.Protocol", client.get_protocol())
-        loop = asyncio.get_running_loop()
-        closed: asyncio.Future[None] = loop.create_future()
+    async def tunnel(self, head: Head, client: asyncio.Transport) -> "Tunnel":
+        """Join a client's connection with a new one to workerd."""
+        tunnel = Tunnel(client)
         try:
-            transport, _ = await loop.create_connection(lambda: _Splice(client, closed), LOOPBACK, self._port)
+            transport, _ = await asyncio.get_running_loop().create_connection(tunnel.towards, LOOPBACK, self._port)
         except OSError as error:
             raise BrokenError(started=False) from error
-        client.set_protocol(_Splice(transport, closed))
-        kept = [(name, value) for name, value in headers if name not in _HOP_BY_HOP]
-        upgrade = [(b"connection", b"upgrade"), (b"upgrade", b"websocket")]
-        transport.write(_lines(method, target, kept + upgrade))
-        try:
-            await closed
-        finally:
-            for each in (transport, client):
-                each.close()
-            former.connection_lost(None)  # the server counts its connections
+        tunnel.join(transport)
+        transport.write(head.upgrade())
+        return tunnel
 
     def close(self) -> None:
         """Let go of the idle connections."""
         for _, connection in self._idle:
             connection.transport.abort()
         self._idle.clear()
+
+
+class Tunnel:
+    """Two connections of which each says what the other hears, until either ends."""
+
+    def __init__(self, client: asyncio.Transport) -> None:
+        self._client = client
+        self._server = cast("asyncio.Protocol", client.get_protocol())
+        self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._transports = [client]
+
+    def towards(self) -> asyncio.Protocol:
+        """The protocol of the connection to workerd."""
+        return _Splice(self._client, self._closed)
+
+    def join(self, transport: asyncio.Transport) -> None:
+        """Take the client's connection from the server."""
+        self._transports.append(transport)
+        self._client.set_protocol(_Splice(transport, self._closed))
+
+    async def last(self) -> None:
+        """Until it ends."""
+        try:
+            await self._closed
+        finally:
+            for transport in self._transports:
+                transport.close()
+            self._server.connection_lost(None)  # the server counts its connections
 
 
 class _Splice(asyncio.Protocol):
@@ -213,24 +262,6 @@ class _Splice(asyncio.Protocol):
     def _end(self) -> None:
         if not self._closed.done():
             self._closed.set_result(None)
-
-
-def _head(method: str, target: bytes, headers: Headers) -> bytes:
-    kept = [(name, value) for name, value in headers if name not in _HOP_BY_HOP and name != b"expect"]
-    if _chunked(headers):
-        kept.append((b"transfer-encoding", b"chunked"))
-    return _lines(method, target, kept)
-
-
-def _lines(method: str, target: bytes, headers: Headers) -> bytes:
-    lines = [method.encode(), b" ", target, b" HTTP/1.1\r\n"]
-    for name, value in headers:
-        lines += (name, b": ", value, b"\r\n")
-    return b"".join((*lines, b"\r\n"))
-
-
-def _chunked(headers: Headers) -> bool:
-    return any(name == b"transfer-encoding" for name, _ in headers)
 
 
 async def _pump(connection: _Connection, receive: Receive, *, chunked: bool) -> None:

@@ -68,6 +68,9 @@ def test_objects_of_the_worker_keep_a_bucket_alive(stage: Stage):
     assert stage.ask("/r2/seeded").text == "by the control route"
     stage.raw.control("DELETE", objects)
     assert stage.raw.api("DELETE", bucket).status_code == 200
+    stage.ask("/r2/late", method="PUT", content=b"into nothing")
+    assert stage.raw.api("POST", bucket.removesuffix("/things"), json={"name": "things"}).status_code == 200
+    assert stage.ask("/r2/late").status_code == 404
 
 
 def test_bodies_of_every_shape_pass(stage: Stage):
