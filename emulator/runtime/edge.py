@@ -70,7 +70,7 @@ async def _worker(runtime: Runtime, call: Call, way: Way, send: Send) -> Raw | N
                 return None
             tunnel = await upstream.tunnel(head, call.scope["state"]["transport"])
         except BrokenError as error:
-            return _broken(call, way.target, error)
+            return await _broken(call, way.target, error)
     await tunnel.last()  # not waited for when its script is replaced: the edge, too, ends it then
     return None
 
@@ -85,9 +85,11 @@ async def _binding(call: Call) -> Raw:
     return kv.answer(call, content)
 
 
-def _broken(call: Call, target: Target, error: BrokenError) -> Raw | None:
+async def _broken(call: Call, target: Target, error: BrokenError) -> Raw | None:
     if error.started:
         call.scope["state"]["transport"].abort()  # half an answer must not look like a whole one
+        while (await call.receive())["type"] != "http.disconnect":
+            pass  # the server would complain about the missing half before it has seen the cut
         return None
     return _page(502, f"error code: 1101\n\nThe runtime of the Worker {target.script} ended before it answered.")
 

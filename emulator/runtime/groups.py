@@ -94,6 +94,7 @@ class Groups:
         self._plan = plan
         self._start = start
         self._ended = ended
+        self._stopped = False
         self._current: dict[tuple[str, str], Group] = {}
         self._lives: dict[asyncio.Task[None], Group] = {}
         self.restarts: Counter[tuple[str, str]] = Counter()
@@ -129,7 +130,7 @@ class Groups:
             await group.ready.wait()
 
     def _begin(self, account: str, script: str) -> Group | None:
-        plan = self._plan(account, script)
+        plan = None if self._stopped else self._plan(account, script)
         if plan is None:
             return None
         for group in set(self._current.values()):
@@ -176,6 +177,7 @@ class Groups:
 
     async def stop(self) -> None:
         """End all processes at once."""
+        self._stopped = True
         tasks = list(self._lives)
         for group in self._lives.values():
             group.retired.set()

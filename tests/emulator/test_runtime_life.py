@@ -181,6 +181,18 @@ def test_a_killed_workerd_comes_back_with_its_objects(stage: Stage):
     assert stage.status()["restarts"] == 2
 
 
+def test_half_an_answer_is_not_taken_for_a_whole_one(stage: Stage):
+    stage.deploy()
+    stage.ask("/")
+    pid = stage.status()["pid"]
+    with stage.http.stream("GET", f"{stage.emulator.origin}/slow?ms=60000", headers={"host": "app.localhost"}) as slow:
+        pieces = slow.iter_bytes()
+        assert next(pieces) == b"one "
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(httpx.RemoteProtocolError):
+            next(pieces)
+
+
 def _answered(stage: Stage, path: str) -> str:
     """The first answer of the new process: one that comes before the end was noticed is a 502 that says so."""
     for _ in range(50):
