@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.emulator.conftest import Control
-from tests.emulator.measure_runtime import COUNTING, under_load
+from tests.emulator.measure_runtime import COUNTING, TRIVIAL, latencies, under_load
 from tests.emulator.runtime_stage import PACKAGES, SECRET, SOURCE, Stage
 from tools import toolchain
 from tools.paths import ROOT
@@ -265,6 +265,23 @@ def test_a_killed_emulator_takes_workerd_along_and_comes_back_whole(tmp_path: Pa
         process.terminate()
         assert process.wait(10) == 0
         assert not Path(f"/proc/{pid}").exists()
+
+
+def test_the_router_takes_less_than_a_millisecond_of_a_processor(tmp_path: Path):
+    """So a thousand requests a second leave one of two cores to workerd; time on the clock depends on the machine."""
+    count = 2000
+    with program(tmp_path) as (process, stage):
+        stage.uploads.put("trivial", TRIVIAL, compatibility_date="2026-10-01")
+        port = int(stage.emulator.origin.rpartition(":")[2])
+        asyncio.run(latencies(port, "trivial.localhost", 200))
+        before = _processor_seconds(process.pid)
+        asyncio.run(latencies(port, "trivial.localhost", count))
+        assert (_processor_seconds(process.pid) - before) / count < 0.001
+
+
+def _processor_seconds(pid: int) -> float:
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def test_everything_listens_on_loopback_and_no_secret_is_on_disk(tmp_path: Path):
