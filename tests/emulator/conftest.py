@@ -133,7 +133,9 @@ def zone(emulator: Running) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs wrangler: it takes seconds a call."""
+    """Mark what runs wrangler, which takes seconds a call, and what needs workerd."""
     for item in items:
+        if item.path.name.startswith("test_runtime"):
+            item.add_marker("workerd")
         if "wrangler" in getattr(item, "fixturenames", ()):
             item.add_marker("wrangler")
