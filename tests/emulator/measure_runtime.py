@@ -27,15 +27,17 @@ TOKEN = "measure_token_0123456789_0123456789_0123"
 TRIVIAL = "export default { fetch() { return new Response('hello') } };"
 COUNTING = """import { DurableObject } from "cloudflare:workers";
 export class Counter extends DurableObject {
-  async add() { const n = (await this.ctx.storage.get("n") ?? 0) + 1; await this.ctx.storage.put("n", n); return n; }
+  async get() { return (await this.ctx.storage.get("n")) ?? 0; }
+  async add() { const n = (await this.get()) + 1; await this.ctx.storage.put("n", n); return n; }
 }
 export default { async fetch(request, env) {
-  const name = new URL(request.url).pathname;
-  return new Response(`RELEASE ${name} ${await env.COUNTER.getByName(name).add()}`);
+  const [, what, name] = new URL(request.url).pathname.split("/");
+  return new Response(`RELEASE ${what} ${name} ${await env.COUNTER.getByName(name)[what]()}`);
 } };"""
 REQUESTS = 4_000
 CONNECTIONS = 8
-RATE, SECONDS, REDEPLOYS, OBJECTS = 200, 20, 5, 20
+RATE, SECONDS, REDEPLOYS = 200, 20, 5
+OBJECTS, WRITES = 20, 10
 
 
 @contextlib.contextmanager
@@ -106,7 +108,7 @@ async def per_second(port: int, host: str) -> float:
 
 
 async def under_load(port: int, host: str, redeploy: Any, seconds: float, redeploys: int) -> dict[str, Any]:
-    """Ask at a steady rate while the script is replaced again and again."""
+    """Ask at a steady rate while the script is replaced again and again; one request in ten writes."""
     answers: list[tuple[float, int, bytes]] = []
 
     async def one(path: str) -> None:
@@ -128,14 +130,15 @@ async def under_load(port: int, host: str, redeploy: Any, seconds: float, redepl
     begun = time.perf_counter()
     for number in range(int(RATE * seconds)):
         await asyncio.sleep(max(0.0, begun + number / RATE - time.perf_counter()))
-        tasks.append(asyncio.ensure_future(one(f"/{number % OBJECTS}")))
+        what = "get" if number % WRITES else "add"
+        tasks.append(asyncio.ensure_future(one(f"/{what}/{number // WRITES % OBJECTS}")))
     await asyncio.gather(*tasks, deploying)
-    counted = {body.partition(b" ")[2] for _, status, body in answers if status == 200}
+    adds = [body.partition(b" ")[2] for _, _, body in answers if body.partition(b" ")[2].startswith(b"add ")]
     return {
         "requests": len(answers),
         "failed": [(status, body) for _, status, body in answers if status != 200],
         "releases": {body.split()[0].decode() for _, status, body in answers if status == 200},
-        "lost": len(answers) - len(counted),
+        "lost": len(range(0, len(answers), WRITES)) - len(set(adds)),
         "longest": max(ms for ms, _, _ in answers),
         "median": statistics.median(ms for ms, _, _ in answers),
     }
