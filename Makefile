@@ -29,8 +29,8 @@ env: setup ## print shell settings for running pulumi by hand (see docs/set-up.m
 test: setup ## run all tests
 	$(PYTEST)
 
-test-quick: venv ## run the tests that need neither engine nor wrangler
-	$(PYTEST) -m "not engine and not wrangler"
+test-quick: venv ## run the tests that need neither engine, wrangler nor workerd
+	$(PYTEST) -m "not engine and not wrangler and not workerd"
 
 sweep: setup ## fail every request of every run in every way, on the real engine; writes docs/faults.md
 	$(RUN) tests.provider.engine_sweep
@@ -50,8 +50,9 @@ lock: venv ## resolve requirements-dev.txt anew into requirements.lock
 fuzz: venv ## send 100,000 generated requests to the emulator
 	$(RUN) tests.emulator.fuzz --requests 100000
 
-measure: venv ## measure the emulator and print a table
+measure: setup ## measure the emulator and its runtime and print tables
 	$(RUN) tests.emulator.measure
+	$(RUN) tests.emulator.measure_runtime
 
 docs: venv ## bring the generated parts of the documentation up to date
 	$(RUN) tests.generated_docs

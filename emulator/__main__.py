@@ -9,9 +9,10 @@ import os
 import secrets
 import sqlite3
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from .settings import RootToken, SettingsError, load_settings, root_token
+from .settings import RootToken, Settings, SettingsError, load_settings, root_token
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,6 +33,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_port, default=8787, help="port on 127.0.0.1; 0 takes any free one")
     parser.add_argument("--state", type=Path, default=Path(".local/emulator"), help="folder that holds the state")
     parser.add_argument("--token-file", type=Path, help="file holding the API token to accept")
+    parser.add_argument("--packages", type=Path, default=Settings.packages, help="folder of the runtime of Workers")
+    parser.add_argument("--node", type=Path, help="folder of node and npm, to fetch that runtime when it is missing")
     parser.add_argument("--account-config", type=Path, help="JSON with accounts, zones and further tokens")
     return parser
 
@@ -51,6 +54,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     try:
         settings = load_settings(options.account_config, (_token(options),))
+        settings = replace(settings, packages=options.packages, node=options.node)
         listener = listen(options.port)
         world = World(settings, options.state)
     except (SettingsError, PortInUseError, StateInUseError) as error:

@@ -19,6 +19,8 @@ from .faults import Fault
 from .identity import account_resources, user_resources, zone_resources
 from .registry import CONTROL, Operation, Service
 from .router import Router
+from .runtime import edge
+from .runtime.runtime import Runtime
 from .world import World
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -39,6 +41,7 @@ class App:
     def __init__(self, world: World, services: list[Service]) -> None:
         self.world = world
         self.services = services
+        world.runtime = Runtime(world)
         self._router = Router(operation for service in services for operation in service.operations)
         world.settlers = [settler for service in services for settler in service.settlers]
         world.sweepers = [sweeper for service in services for sweeper in service.sweepers]
@@ -47,7 +50,9 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One connection event of ASGI."""
-        if scope["type"] == "http":
+        if scope["type"] == "http" and edge.is_for_edge(scope):
+            await self._edge(scope, receive, send)
+        elif scope["type"] == "http":
             await self._http(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
@@ -64,6 +69,16 @@ class App:
         for service in reversed(self.services):
             for hook in service.stoppers:
                 await hook(self.world)
+
+    async def _edge(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Requests to Workers, and those their bindings make; neither is a call of the API."""
+        call = Call(self.world, scope, receive)
+        try:
+            reply = await edge.answer(self.world.runtime, call, send)
+            if reply is not None:
+                await _send(send, reply, head=call.method == "HEAD")
+        except ConnectionResetError:
+            return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
@@ -84,6 +99,7 @@ class App:
         except ConnectionResetError:
             return
         finally:
+            self.world.runtime.notice()
             if not self._is_aside(call):
                 self._record(call, status, fault, (time.perf_counter() - started) * 1000)
 
@@ -234,11 +250,13 @@ async def _send(send: Send, reply: Raw, *, head: bool) -> None:
     if reply.content_type:
         headers.append((b"content-type", reply.content_type.encode("latin-1")))
     if "content-length" not in reply.headers and reply.status not in _BODILESS:
-        headers.append((b"content-length", str(length).encode()))
+        headers.append((b"content-length", str(len(reply.prefix) + length).encode()))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     if head or isinstance(body, bytes):
         await send({"type": "http.response.body", "body": b"" if head else body})
         return
+    if reply.prefix:
+        await send({"type": "http.response.body", "body": reply.prefix, "more_body": True})
     with body.open("rb") as file:
         file.seek(first)
         while chunk := file.read(min(_CHUNK, length)):

@@ -48,6 +48,7 @@ class Raw:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     window: tuple[int, int] | None = None  # first byte and length, for a part of a file
+    prefix: bytes = b""  # sent before the file
 
 
 Reply = Result | Raw
@@ -64,7 +65,7 @@ class Call:
     def __init__(self, world: World, scope: Scope, receive: Receive) -> None:
         self.world = world
         self.scope = scope
-        self._receive = receive
+        self.receive = receive
         self.method: str = scope["method"]
         self.raw_path = scope["raw_path"].decode("latin-1")
         self.query_string: str = scope["query_string"].decode("latin-1")
@@ -130,7 +131,7 @@ class Call:
     async def stream(self) -> AsyncIterator[bytes]:
         """The body in chunks, for operations declared with `stream=True`."""
         while True:
-            message = await self._receive()
+            message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise ConnectionResetError
             if chunk := message.get("body"):

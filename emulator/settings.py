@@ -55,6 +55,8 @@ class Settings:
     accounts: tuple[Account, ...] = (Account(),)
     user: User = field(default_factory=User)
     tokens: tuple[RootToken, ...] = ()
+    packages: Path = Path(".local/workerd")  # where the runtime of Workers is installed
+    node: Path | None = None  # folder of npm, which installs it when it is missing
 
 
 _CHECK = fields(

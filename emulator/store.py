@@ -85,6 +85,11 @@ class Store:
         finally:
             self._db.execute("PRAGMA query_only = OFF")
 
+    @property
+    def changes(self) -> int:
+        """A number that grows with every change."""
+        return self._db.total_changes
+
     def get(self, kind: str, scope: str, key: str) -> Document | None:
         """The document, or None."""
         row = self._db.execute(

@@ -50,10 +50,16 @@ class Running:
 
 @contextmanager
 def running(
-    folder: Path, *, accounts: tuple[Account, ...] = (Account(),), tokens: tuple[RootToken, ...] = ()
+    folder: Path,
+    *,
+    accounts: tuple[Account, ...] = (Account(),),
+    tokens: tuple[RootToken, ...] = (),
+    packages: Path = Settings.packages,
+    node: Path | None = None,
 ) -> Iterator[Running]:
     """Serve an emulator on a thread while the block runs."""
-    world = World(Settings(accounts=accounts, tokens=(root_token(TOKEN), *tokens)), folder)
+    settings = Settings(accounts=accounts, tokens=(root_token(TOKEN), *tokens), packages=packages, node=node)
+    world = World(settings, folder)
     listener = listen(0)
     world.base_url = base_url(listener)
     app = App(world, load_services())

@@ -6,6 +6,7 @@ accounts and zones into a new state; a reset clears all and seeds again.
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .blobs import Blobs
 from .clock import Clock
@@ -17,9 +18,14 @@ from .settings import Settings
 from .store import Store
 from .vault import Vault
 
+if TYPE_CHECKING:
+    from .runtime.runtime import Runtime
+
 
 class World:
     """The emulated Cloudflare."""
+
+    runtime: "Runtime"  # known once there is an application to serve it
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self.settings = settings

@@ -4,6 +4,7 @@ Answers to the official SDK and to plain requests are all checked against the of
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +15,9 @@ from emulator.registry import API, load_services
 from emulator.router import Router, split
 from emulator.testing import Running, running
 from tests.emulator import official
+from tests.emulator.runtime_stage import PACKAGES, Stage
 from tests.emulator.wrangler_cli import wrangler, wrangler_program  # noqa: F401 - fixtures for all tests here
+from tools import toolchain
 
 ROUTER = Router(operation for service in load_services() for operation in service.operations)
 
@@ -92,6 +95,18 @@ def raw(emulator: Running) -> Iterator[Control]:
 
 
 @pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """An emulator of its own that runs Workers."""
+    with running(tmp_path / "state", packages=PACKAGES, node=toolchain.load().node) as emulator:
+        control = Control(emulator)
+        stage = Stage(control)
+        stage.prepare()
+        yield stage
+        control.http.close()
+        stage.http.close()
+
+
+@pytest.fixture
 def client(emulator: Running) -> Iterator[Cloudflare]:
     """The official SDK, judging every answer."""
     with (
@@ -118,7 +133,9 @@ def zone(emulator: Running) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs wrangler: it takes seconds a call."""
+    """Mark what runs wrangler, which takes seconds a call, and what needs workerd."""
     for item in items:
+        if item.path.name.startswith("test_runtime"):
+            item.add_marker("workerd")
         if "wrangler" in getattr(item, "fixturenames", ()):
             item.add_marker("wrangler")

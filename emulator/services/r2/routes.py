@@ -5,7 +5,7 @@ from emulator.paging import cursor_after, cursor_for, cut, whole_query
 from emulator.registry import CONTROL, Fidelity, Service
 from emulator.schema import Check, either, fields, flag, items, nullable, number, text
 
-from . import errors, rules
+from . import errors, objects, rules
 
 api = Service(
     "r2",
@@ -13,6 +13,8 @@ api = Service(
     date="2026-11-16",
 )
 control = Service("r2_control", source="the emulator's own", date="2026-11-16", base=CONTROL)
+
+api.on_sweep(objects.sweep)
 
 READ, WRITE = "Workers R2 Storage Read", "Workers R2 Storage Write"
 _BUCKETS = "/accounts/{account_id}/r2/buckets"
@@ -277,16 +279,16 @@ def temporary_credentials(call: Call) -> Result:
 
 @control.operation("PUT", "/r2/{account_id}/{bucket_name}/objects/{object_key}")
 def put_object(call: Call) -> Result:
-    """Say that the bucket holds an object, so that it cannot be deleted."""
+    """Write an object, as a Worker would."""
     call.account_id = call.params["account_id"]
-    key = call.params["object_key"]
-    call.store.put("r2_object", rules.bucket_scope(call), key, {"key": key, "size": len(call.body_bytes)})
+    content = objects.receive(call.world.blobs, call.body_bytes)
+    objects.put(call.world, rules.bucket_scope(call), call.params["object_key"], content, objects.Details())
     return Result({})
 
 
 @control.operation("DELETE", "/r2/{account_id}/{bucket_name}/objects/{object_key}")
 def delete_object(call: Call) -> Result:
-    """Take such an object away."""
+    """Remove an object."""
     call.account_id = call.params["account_id"]
-    call.store.delete("r2_object", rules.bucket_scope(call), call.params["object_key"])
+    objects.delete(call.store, rules.bucket_scope(call), [call.params["object_key"]])
     return Result({})

@@ -15,7 +15,7 @@ from emulator.schema import without_nulls
 from emulator.services.zones.rules import in_zone
 from emulator.store import Document, Store
 
-from . import errors
+from . import errors, objects
 
 JURISDICTIONS = ("default", "eu", "us", "fedramp", "fedramp-high")
 STORAGE_CLASSES = ("Standard", "InfrequentAccess")
@@ -80,10 +80,11 @@ def set_storage_class(call: Call, storage_class: str) -> Document:
 def delete_bucket(call: Call) -> None:
     """Remove an empty bucket and all that is configured on it."""
     scope = bucket_scope(call)
-    if call.store.count("r2_object", scope):
+    if call.store.count(objects.OBJECT, scope):
         raise errors.NOT_EMPTY()
     for part in _PARTS:
         call.store.delete(f"r2_{part}", scope, part)
+    objects.forget_uploads(call.store, scope)
     call.store.delete_all("r2_domain", scope)
     call.store.delete_all("r2_notification", scope)
     call.store.delete("r2_bucket", buckets_scope(call), call.params["bucket_name"])

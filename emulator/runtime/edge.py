@@ -1,0 +1,123 @@
+"""Requests that name a host which is not the emulator's own: to a Worker, or from a Worker's binding.
+
+The Worker sees what it would see at the edge: the host the client asked for, the client's address, `request.cf`.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import cast
+
+from emulator.calls import Call, Raw, Scope
+
+from . import kv, r2
+from .assemble import CF_HEADER, KEY_HEADER, PROTOCOL_HEADER, STORE_HEADER
+from .packages import MissingError
+from .routing import Address, Target, is_own_name
+from .runtime import Runtime
+from .upstream import BrokenError, Head, Headers, Send
+
+_CF = json.dumps({"colo": "LOC", "country": "XX", "httpProtocol": "HTTP/1.1", "asn": 0, "timezone": "UTC"})
+_OURS = frozenset(
+    name.encode() for name in ("host", PROTOCOL_HEADER, CF_HEADER, KEY_HEADER, "cf-connecting-ip", "x-forwarded-host")
+)
+_SCHEMES = ("http", "https")
+
+
+def host_of(scope: Scope) -> str:
+    """The host a client asked for; empty when it named none."""
+    for name, value in scope["headers"]:
+        if name == b"host":
+            return cast("bytes", value).decode("latin-1")
+    return ""
+
+
+def is_for_edge(scope: Scope) -> bool:
+    """Whether a request is not for the emulator's own API and registry."""
+    return not is_own_name(host_of(scope))
+
+
+async def answer(runtime: Runtime, call: Call, send: Send) -> Raw | None:
+    """Serve a request; what is returned has still to be sent."""
+    if call.headers.get(KEY_HEADER) == runtime.key:
+        return await _binding(call)
+    scheme = call.headers.get(PROTOCOL_HEADER, "http")
+    address = Address(scheme if scheme in _SCHEMES else "http", call.headers.get("host", ""), call.raw_path)
+    target = runtime.target(address)
+    if target is None:
+        where = f"{address.name}{address.path}"
+        return _page(404, f"No Worker answers on {where}: no route, custom domain or workers.dev name.")
+    return await _worker(runtime, call, Way(address, target), send)
+
+
+@dataclass(frozen=True)
+class Way:
+    """What was asked for and who answers it."""
+
+    address: Address
+    target: Target
+
+
+async def _worker(runtime: Runtime, call: Call, way: Way, send: Send) -> Raw | None:
+    async with runtime.groups.serving(way.target.account, way.target.script) as group:
+        if group is None:
+            return _page(404, f"The Worker {way.target.script} has no live version.")
+        if group.failure:
+            return _failed(way.target, group.failure)
+        upstream, head = group.upstreams[way.target.script], Head(call.method, _path(call), _headers(call, way))
+        try:
+            if call.headers.get("upgrade", "").lower() != "websocket":
+                await upstream.forward(head, call.receive, send)
+                return None
+            tunnel = await upstream.tunnel(head, call.scope["state"]["transport"])
+        except BrokenError as error:
+            return await _broken(call, way.target, error)
+    await tunnel.last()  # not waited for when its script is replaced: the edge, too, ends it then
+    return None
+
+
+async def _binding(call: Call) -> Raw:
+    product, account, *rest = call.headers[STORE_HEADER].split("/")
+    call.account_id = account
+    if product == "r2":
+        return await r2.answer(call, "/".join((account, *rest)))
+    call.params = {"namespace_id": rest[0]}
+    content = b"".join([chunk async for chunk in call.stream()])
+    return kv.answer(call, content)
+
+
+async def _broken(call: Call, target: Target, error: BrokenError) -> Raw | None:
+    if error.started:
+        call.scope["state"]["transport"].abort()  # half an answer must not look like a whole one
+        while (await call.receive())["type"] != "http.disconnect":
+            pass  # the server would complain about the missing half before it has seen the cut
+        return None
+    return _page(502, f"error code: 1101\n\nThe runtime of the Worker {target.script} ended before it answered.")
+
+
+def _path(call: Call) -> bytes:
+    path, query = cast("bytes", call.scope["raw_path"]), cast("bytes", call.scope["query_string"])
+    return path + b"?" + query if query else path
+
+
+def _headers(call: Call, way: Way) -> Headers:
+    kept = [(name, value) for name, value in call.scope["headers"] if name not in _OURS]
+    client = call.scope["client"][0] if call.scope["client"] else "127.0.0.1"
+    ours = {
+        "host": way.target.host,
+        "cf-connecting-ip": client,
+        PROTOCOL_HEADER: way.address.scheme,
+        CF_HEADER: _CF,
+    }
+    if way.target.host != way.address.host:
+        ours["x-forwarded-host"] = way.address.host
+    return [*((name.encode(), value.encode("latin-1")) for name, value in ours.items()), *kept]
+
+
+def _failed(target: Target, failure: Exception) -> Raw:
+    if isinstance(failure, MissingError):
+        return _page(503, str(failure))
+    return _page(500, f"error code: 1101\n\nThe Worker {target.script} does not start: {failure}")
+
+
+def _page(status: int, text: str) -> Raw:
+    return Raw(f"{text}\n".encode(), "text/plain; charset=utf-8", status)

@@ -1,0 +1,4 @@
+// An Analytics Engine binding: data points are taken and dropped.
+export default function () {
+  return { writeDataPoint() {} };
+}

@@ -1,0 +1,295 @@
+"""A request to workerd and its answer, over kept connections, and the tunnel that a WebSocket becomes.
+
+Bytes are passed on as they come, in both directions at once, and no faster than the slower side takes them.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import httptools
+
+LOOPBACK = "127.0.0.1"
+Headers = list[tuple[bytes, bytes]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_HOP_BY_HOP = frozenset(
+    (b"connection", b"expect", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade")
+)
+_HIGH_WATER = 256 * 1024
+_IDLE_LIMIT = 64
+_IDLE_SECONDS = 3.0  # workerd closes what has been idle for five
+
+
+@dataclass(frozen=True)
+class Head:
+    """A request without its body."""
+
+    method: str
+    target: bytes
+    headers: Headers
+
+    @property
+    def chunked(self) -> bool:
+        """Whether the length of the body is not known beforehand."""
+        return any(name == b"transfer-encoding" for name, _ in self.headers)
+
+    def plain(self) -> bytes:
+        """For a connection that is used again."""
+        return self._lines([(b"transfer-encoding", b"chunked")] if self.chunked else [])
+
+    def upgrade(self) -> bytes:
+        """For a connection that becomes a WebSocket."""
+        return self._lines([(b"connection", b"upgrade"), (b"upgrade", b"websocket")])
+
+    def _lines(self, more: Headers) -> bytes:
+        lines = [self.method.encode(), b" ", self.target, b" HTTP/1.1\r\n"]
+        kept = [each for each in self.headers if each[0] not in _HOP_BY_HOP]
+        for name, value in kept + more:
+            lines += (name, b": ", value, b"\r\n")
+        return b"".join((*lines, b"\r\n"))
+
+
+class BrokenError(Exception):
+    """The connection ended before the answer did; `started` says whether the client has seen any of it."""
+
+    def __init__(self, *, started: bool) -> None:
+        super().__init__("the runtime ended while it answered")
+        self.started = started
+
+
+class _Connection(asyncio.Protocol):
+    """One connection to workerd, used by one request at a time."""
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self.broken = False
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self.reset(head=False)
+
+    def reset(self, *, head: bool) -> None:
+        """Make ready for the next answer."""
+        self._parser = httptools.HttpResponseParser(self)
+        self._head = head
+        self._kept = False
+        self._news = asyncio.Event()
+        self.status = 0
+        self.headers: Headers = []
+        self.chunks: list[bytes] = []
+        self.backlog = 0
+        self.complete = False
+        self.sent = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.broken = True
+            self.transport.abort()
+        self._news.set()
+
+    def eof_received(self) -> None:
+        self.broken = True
+        self._news.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self.broken = True
+        self._news.set()
+        self._writable.set()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        lower = name.lower()
+        if lower not in _HOP_BY_HOP:
+            self.headers.append((lower, value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200:
+            self.headers = []  # an interim answer; the real one follows
+            return
+        self.status = status
+        self._kept = self._parser.should_keep_alive()
+        if self._head:
+            self.complete = True
+
+    def on_body(self, body: bytes) -> None:
+        self.chunks.append(body)
+        self.backlog += len(body)
+        if self.backlog > _HIGH_WATER:
+            self.transport.pause_reading()
+
+    def on_message_complete(self) -> None:
+        if self.status:
+            self.complete = True
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another request may follow; after HEAD the parser still waits for a body."""
+        return self.complete and self.sent and not self.broken and not self._head and self._kept
+
+    async def write(self, data: bytes) -> None:
+        """Send bytes, waiting while the other side does not take them."""
+        self.transport.write(data)
+        if not self._writable.is_set():
+            await self._writable.wait()
+
+    async def news(self) -> None:
+        """Wait until something has come."""
+        await self._news.wait()
+        self._news.clear()
+
+    def take(self) -> bytes:
+        """What has come of the body since last asked."""
+        data = self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
+        self.chunks = []
+        if self.backlog > _HIGH_WATER and not self.broken:
+            self.transport.resume_reading()
+        self.backlog = 0
+        return data
+
+
+class Upstream:
+    """Connections to one socket of workerd."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._idle: list[tuple[float, _Connection]] = []
+
+    async def forward(self, head: Head, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer back."""
+        connection = await self._connection(head.method)
+        connection.transport.write(head.plain())
+        pump = asyncio.ensure_future(_pump(connection, receive, chunked=head.chunked))
+        try:
+            await _relay(connection, send)
+        finally:
+            pump.cancel()
+            if connection.reusable and len(self._idle) < _IDLE_LIMIT:
+                self._idle.append((time.monotonic(), connection))
+            else:
+                connection.transport.abort()
+
+    async def _connection(self, method: str) -> _Connection:
+        while self._idle:
+            since, connection = self._idle.pop()
+            if not connection.broken and time.monotonic() - since < _IDLE_SECONDS:
+                connection.reset(head=method == "HEAD")
+                return connection
+            connection.transport.abort()
+        try:
+            _, made = await asyncio.get_running_loop().create_connection(_Connection, LOOPBACK, self._port)
+        except OSError as error:
+            raise BrokenError(started=False) from error
+        made.reset(head=method == "HEAD")
+        return made
+
+    async def tunnel(self, head: Head, client: asyncio.Transport) -> "Tunnel":
+        """Join a client's connection with a new one to workerd."""
+        tunnel = Tunnel(client)
+        try:
+            transport, _ = await asyncio.get_running_loop().create_connection(tunnel.towards, LOOPBACK, self._port)
+        except OSError as error:
+            raise BrokenError(started=False) from error
+        tunnel.join(transport)
+        transport.write(head.upgrade())
+        return tunnel
+
+    def close(self) -> None:
+        """Let go of the idle connections."""
+        for _, connection in self._idle:
+            connection.transport.abort()
+        self._idle.clear()
+
+
+class Tunnel:
+    """Two connections of which each says what the other hears, until either ends."""
+
+    def __init__(self, client: asyncio.Transport) -> None:
+        self._client = client
+        self._server = cast("asyncio.Protocol", client.get_protocol())
+        self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._transports = [client]
+
+    def towards(self) -> asyncio.Protocol:
+        """The protocol of the connection to workerd."""
+        return _Splice(self._client, self._closed)
+
+    def join(self, transport: asyncio.Transport) -> None:
+        """Take the client's connection from the server."""
+        self._transports.append(transport)
+        self._client.set_protocol(_Splice(transport, self._closed))
+
+    async def last(self) -> None:
+        """Until it ends."""
+        try:
+            await self._closed
+        finally:
+            for transport in self._transports:
+                transport.close()
+            self._server.connection_lost(None)  # the server counts its connections
+
+
+class _Splice(asyncio.Protocol):
+    """Writes what one side says to the other."""
+
+    def __init__(self, other: asyncio.Transport, closed: asyncio.Future[None]) -> None:
+        self._other = other
+        self._closed = closed
+
+    def data_received(self, data: bytes) -> None:
+        self._other.write(data)
+
+    def eof_received(self) -> None:
+        self._end()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._end()
+
+    def _end(self) -> None:
+        if not self._closed.done():
+            self._closed.set_result(None)
+
+
+async def _pump(connection: _Connection, receive: Receive, *, chunked: bool) -> None:
+    """Send the body; a client that goes away takes the connection with it."""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            connection.transport.abort()
+            return
+        if body := message.get("body"):
+            await connection.write(b"%x\r\n%b\r\n" % (len(body), body) if chunked else body)
+        if not message.get("more_body") and not connection.sent:
+            if chunked:
+                await connection.write(b"0\r\n\r\n")
+            connection.sent = True
+
+
+async def _relay(connection: _Connection, send: Send) -> None:
+    while not connection.status:
+        if connection.broken:
+            raise BrokenError(started=False)
+        await connection.news()
+    await send({"type": "http.response.start", "status": connection.status, "headers": connection.headers})
+    while not connection.complete:
+        if connection.chunks:
+            await send({"type": "http.response.body", "body": connection.take(), "more_body": True})
+        elif connection.broken:
+            raise BrokenError(started=True)
+        else:
+            await connection.news()
+    await send({"type": "http.response.body", "body": connection.take()})

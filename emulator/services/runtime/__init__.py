@@ -1,0 +1,1 @@
+"""The runtime's control routes: what runs, and scheduled handlers on demand."""
