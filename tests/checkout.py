@@ -54,7 +54,15 @@ class Checkout:
         # Any free port: several checkouts are up at once when tests run in parallel.
         # `make test` runs these tests from a make of its own; theirs must not take themselves for its offspring.
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
-        return inherited | {"HOME": str(self.home), "EMULATOR_PORT": "0"} | strangers
+        return (
+            inherited
+            | {
+                "HOME": str(self.home),
+                "XDG_CACHE_HOME": str(ROOT / ".local" / "cache"),
+                "EMULATOR_PORT": "0",
+            }
+            | strangers
+        )
 
     def emulator(self, path: str, body: object = None) -> Any:
         """Ask the checkout's emulator, which `make up` has started."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tools.errors import SetupError
-from tools.paths import LOCAL, LOGS, ROOT, venv_python, write_whole
+from tools.paths import LOCAL, LOGS, ROOT, cache_root, venv_python, write_whole
 
 _STATE: Final = LOCAL / "emulator"
 _RECORD: Final = LOCAL / "emulator.json"
@@ -46,8 +46,8 @@ class Emulated:
         }
 
 
-def start() -> Emulated:
-    """Give the running emulator, started if there is none."""
+def start(node: Path) -> Emulated:
+    """Give the running emulator, started if there is none; `node` is the folder with npm, which fetches workerd."""
     if found := running():
         return found
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,10 @@ def start() -> Emulated:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("CLOUDFLARE_", "CF_"))}
     with _LOG.open("wb") as log:
         process = subprocess.Popen(
-            [str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE)],
+            [
+                *(str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE)),
+                *("--node", str(node), "--packages", str(cache_root() / "workerd")),
+            ],
             cwd=ROOT,
             env=env,
             stdin=subprocess.DEVNULL,

@@ -24,7 +24,7 @@ def up() -> int:
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
         wanted = local_settings.original()
-        cloudflare = emulated.start()
+        cloudflare = emulated.start(tools.node)
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
         with builder.serving(tools, urlsplit(cloudflare.base_url).netloc, LOCAL / "docker") as built_by:
@@ -51,7 +51,7 @@ def down() -> int:
         return 0
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
-        pulumi = engine.isolated(tools, LOCAL, extra=emulated.start().env)
+        pulumi = engine.isolated(tools, LOCAL, extra=emulated.start(tools.node).env)
         _prepare(pulumi)
         if pulumi.show("destroy", "--yes", "--skip-preview", *local_settings.selection(), cwd=ROOT):
             remedy = "Mend what it names and run `make down` again"

@@ -221,7 +221,7 @@ def test_reset_empties_the_account(raw: Any, account: str):
     raw.advance(100)
     assert not raw.control("GET", "/state")["empty"]
     state = raw.control("POST", "/reset")
-    assert state == {"kinds": {"account": 1, "zone": 2}, "deployed": {}, "empty": True}
+    assert state == {"kinds": {"account": 1, "zone": 3}, "deployed": {}, "empty": True}
     assert raw.control("GET", "/clock")["offset_seconds"] == 0
     assert raw.api("GET", f"/accounts/{account}/queues").json()["result"] == []
 

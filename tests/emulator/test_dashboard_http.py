@@ -66,7 +66,11 @@ def test_nothing_can_be_changed(raw: Control, emulator: Running, browser: httpx.
 
 def test_every_answer_keeps_other_sites_out(browser: httpx.Client):
     answers = [browser.get(path) for path in [*_addresses(), "/dashboard/absent"]]
-    answers += [browser.head("/dashboard"), browser.post("/dashboard"), browser.get("/", headers={"host": "x"})]
+    answers += [
+        browser.head("/dashboard"),
+        browser.post("/dashboard"),
+        browser.get("/", headers={"host": "127.0.0.1:1"}),
+    ]
     for answer in answers:
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -108,9 +112,16 @@ def test_the_names_of_loopback_are_answered(emulator: Running, browser: httpx.Cl
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize(
-    "host", ["", "rebound.example", "rebound.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:{port}.example"]
-)
+@pytest.mark.parametrize("host", ["rebound.example", "rebound.example:{port}"])
+def test_names_of_workers_never_show_it(emulator: Running, browser: httpx.Client, host: str):
+    port = emulator.origin.rpartition(":")[2]
+    for path in ("/", "/dashboard", "/dashboard/snapshot"):
+        answer = browser.get(path, headers={"host": host.format(port=port)})
+        assert answer.status_code == 404
+        assert answer.text.startswith("No Worker answers on rebound.example")
+
+
+@pytest.mark.parametrize("host", ["", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:{port}.example"])
 def test_other_names_are_refused(emulator: Running, browser: httpx.Client, host: str):
     port = emulator.origin.rpartition(":")[2]
     for path in ("/", "/dashboard", "/dashboard/snapshot"):
