@@ -176,6 +176,8 @@ class _Plan:
             bindings={**storage.bindings, **gate.bindings},
             variables={
                 "ENVIRONMENT": settings.environment,
+                # The SDK logs commands, which are the users' own, at the level below.
+                **({} if "SANDBOX_LOG_LEVEL" in settings.worker.variables else {"SANDBOX_LOG_LEVEL": "error"}),
                 **({"SANDBOX_KINDS": json.dumps(further, sort_keys=True)} if further else {}),
                 **(settings.domain.variables if settings.domain else {}),
             },

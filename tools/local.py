@@ -4,16 +4,18 @@ import json
 import os
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tools import builder, emulated, engine, install, local_inputs, local_settings
+from tools.emulated import Emulated
 from tools.engine import Engine
 from tools.errors import SetupError
 from tools.local_settings import PROJECT_COPY, STACK
 from tools.locks import locked
-from tools.paths import LOCAL, ROOT
+from tools.paths import LOCAL, ROOT, venv_python
 from tools.progress import Board
 
 _BACKEND: Final = LOCAL / "state" / ".pulumi"
@@ -34,7 +36,20 @@ def up() -> int:
             _deploy(pulumi)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
     print(_report({"emulator": cloudflare.base_url, **outputs}))
-    return 0
+    return _smoke(cloudflare, outputs)
+
+
+def _smoke(cloudflare: Emulated, outputs: dict[str, Any]) -> int:
+    """Ask the deployed Worker whether it works; a program of another kind has no API to ask."""
+    if not outputs.get("api_url"):
+        return 0
+    port, key = urlsplit(cloudflare.base_url).port, local_inputs.KEY_FILE.relative_to(ROOT)
+    api = f"http://{urlsplit(outputs['api_url']).hostname}:{port}"
+    print(f"\nDoes it answer? (python -m components smoke {api} --key-file {key})\n", flush=True)
+    argv = [str(venv_python()), "-m", "components", "smoke", api, "--key-file", str(key)]
+    if outputs.get("preview_hostname"):
+        argv += ["--preview-host", outputs["preview_hostname"]]
+    return subprocess.run(argv, cwd=ROOT, check=False).returncode
 
 
 def _deploy(pulumi: Engine) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 NEEDED: Final = (
     "code",
+    "describe",
     "exec",
     "files:read",
     "files:write",

@@ -1,8 +1,8 @@
 """From the address of a request to the script that answers it, as the edge decides.
 
 Routes come first, the most specific pattern winning; then custom domains, then workers.dev names. People whose machine
-knows none of these names add `.localhost`: `<host>.localhost` means `<host>`, and `<script>.localhost` (with anything
-before it) means the script.
+knows none of these names add `.localhost`: unless a zone of the account has that very name, `<host>.localhost` means
+`<host>`, and `<script>.localhost` (with anything before it) means the script.
 """
 
 import ipaddress
@@ -66,8 +66,8 @@ def is_own_name(host: str) -> bool:
 def find_target(store: Store, address: Address) -> Target | None:
     """The script that answers; None when there is none."""
     name = address.name
-    if not name.endswith(_LOCAL):
-        found = _public(store, address.scheme, name, address.path)
+    found = _public(store, address.scheme, name, address.path)
+    if found or not name.endswith(_LOCAL):
         return Target(*found, address.host) if found else None
     plain = name.removesuffix(_LOCAL)
     found = _public(store, address.scheme, plain, address.path)

@@ -170,6 +170,7 @@ def test_the_worker_gets_everything_under_the_names_it_looks_for(run: Run):
         "R2_SECRET_ACCESS_KEY": "secret_text",
         "RATE_LIMITER": "ratelimit",
         "SANDBOX_KINDS": "plain_text",
+        "SANDBOX_LOG_LEVEL": "plain_text",
         "Sandbox": "durable_object_namespace",
         "SandboxPython": "durable_object_namespace",
     }

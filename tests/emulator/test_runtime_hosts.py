@@ -22,8 +22,8 @@ def hosts(stage: Stage) -> Stage:
     return stage
 
 
-def route(stage: Stage, pattern: str, script: str | None) -> None:
-    zone = stage.emulator.world.store.find("zone", "", "name", "sandbox.example")[0]["id"]
+def route(stage: Stage, pattern: str, script: str | None, zone_name: str = "sandbox.example") -> None:
+    zone = stage.emulator.world.store.find("zone", "", "name", zone_name)[0]["id"]
     body: dict[str, Any] = {"pattern": pattern} | ({"script": script} if script else {})
     stage.raw.api("POST", f"/zones/{zone}/workers/routes", json=body).raise_for_status()
 
@@ -46,6 +46,11 @@ def test_the_most_specific_route_answers(hosts: Stage):
             404,
             f"No Worker answers on {host}/there: no route, custom domain or workers.dev name.\n",
         )
+
+
+def test_a_zone_of_localhost_is_taken_as_it_is_named(hosts: Stage):
+    route(hosts, "*.sandbox.localhost/*", "one", "sandbox.localhost")
+    assert hosts.ask("/", "api.sandbox.localhost:8787").text == "one http://api.sandbox.localhost:8787/"
 
 
 def test_a_custom_domain_answers_where_no_route_does(hosts: Stage):

@@ -30,8 +30,10 @@ export interface Env {
   PREVIEW_ACCESS?: string;
   API_HOSTNAME?: string;
   ACCESS_TEAM_DOMAIN?: string;
-  /** JSON array of audience tags. */
+  /** JSON array of the API's audience tags. */
   ACCESS_AUDIENCES?: string;
+  /** JSON array of the previews' audience tags. */
+  PREVIEW_ACCESS_AUDIENCES?: string;
   ACCESS_KEYS_URL?: string;
   /** JSON array of the scopes an Access identity gets; all when absent. */
   ACCESS_SCOPES?: string;

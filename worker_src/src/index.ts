@@ -16,7 +16,8 @@ const serve = createRouter(ROUTES);
 export default {
   async fetch(request, env, ctx): Promise<Response> {
     const { hostname, pathname } = new URL(request.url);
-    const label = previewLabel(hostname, env);
+    // The API's host may lie among those of previews.
+    const label = hostname === env.API_HOSTNAME ? null : previewLabel(hostname, env);
     if (label !== null) return servePreview(request, env, label);
     if (env.API_HOSTNAME && hostname !== env.API_HOSTNAME && pathname !== "/health") {
       return new Problem("not_found", "There is nothing at this address.").toResponse(crypto.randomUUID());

@@ -4,6 +4,7 @@
  */
 import { proxyToSandbox } from "@cloudflare/sandbox";
 
+import { ACCESS_HEADER } from "./auth/access.ts";
 import { passesAccess } from "./auth/authenticate.ts";
 import type { Env } from "./env.ts";
 import { Problem } from "./errors.ts";
@@ -22,6 +23,15 @@ function isPreviewLabel(label: string): boolean {
   return parts !== null && isSandboxId(parts[2] ?? "");
 }
 
+/** The request as the previewed code may see it: not with the visitor's proof of who they are. */
+function withoutToken(request: Request): Request {
+  const headers = new Headers(request.headers);
+  headers.delete(ACCESS_HEADER);
+  const cookies = headers.get("cookie")?.split(/; */).filter((each) => !each.startsWith("CF_"));
+  if (cookies) headers.set("cookie", cookies.join("; "));
+  return new Request(request, { headers });
+}
+
 export async function servePreview(request: Request, env: Env, label: string): Promise<Response> {
   const requestId = crypto.randomUUID();
   const started = Date.now();
@@ -29,7 +39,7 @@ export async function servePreview(request: Request, env: Env, label: string): P
     if (env.PREVIEW_ACCESS === "required" && !(await passesAccess(request, env))) {
       return new Problem("unauthenticated", "This preview is behind Cloudflare Access.").toResponse(requestId);
     }
-    const proxied = isPreviewLabel(label) ? await proxyToSandbox(request, env) : null;
+    const proxied = isPreviewLabel(label) ? await proxyToSandbox(withoutToken(request), env) : null;
     return proxied ?? new Problem("not_found", "There is no such preview.").toResponse(requestId);
   })();
   log("info", "preview", { request_id: requestId, status: response.status, ms: Date.now() - started });

@@ -21,6 +21,7 @@ afterAll(() => world.close());
 beforeEach(() => world.host.forget());
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const PREVIEWS = "b".repeat(64);
 const assertion = (value: string) => ({ "cf-access-jwt-assertion": value });
 
 const REFUSED: Record<string, [number, string, Record<string, string>]> = {
@@ -169,15 +170,34 @@ describe("configuration", () => {
     expect((await statusWith({ API_HOSTNAME: "other.test" }))[0]).toBe(404);
   });
 
+  test("the API's host may lie among those of previews", async () => {
+    expect((await statusWith({ API_HOSTNAME: "api.test", PREVIEW_HOSTNAME: "test" }))[0]).toBe(200);
+  });
+
+  test("a team before previews alone leaves the API to keys", async () => {
+    const previews = { ACCESS_TEAM_DOMAIN: TEAM, PREVIEW_ACCESS_AUDIENCES: JSON.stringify([PREVIEWS]) };
+    expect((await statusWith(previews))[0]).toBe(200);
+    expect((await statusWith(previews, assertion(token({ claims: { aud: [PREVIEWS] } }))))[0]).toBe(401);
+  });
+
   test("previews behind Access want a token of it", async () => {
-    const behind = await start({ bindings: { ...ACCESS, PREVIEW_ACCESS: "required" }, outbound });
+    const bindings = { ...ACCESS, PREVIEW_ACCESS: "required", PREVIEW_ACCESS_AUDIENCES: JSON.stringify([PREVIEWS]) };
+    const behind = await start({ bindings, outbound });
+    const visitor = assertion(token({ claims: { aud: [PREVIEWS] } }));
     try {
       const { url } = (await (await behind.call("POST", "/v1/sandboxes/p/ports", { port: 8080 })).json()) as {
         url: string;
       };
       expect((await behind.fetch(url)).status).toBe(401);
       expect((await behind.fetch(url, { headers: assertion(token({ by: "stranger" })) })).status).toBe(401);
-      expect((await behind.fetch(url, { headers: assertion(token()) })).status).toBe(200);
+      // The API's own token opens no preview, and that of previews not the API.
+      expect((await behind.fetch(url, { headers: assertion(token()) })).status).toBe(401);
+      const api = await behind.call("GET", "/v1/openapi.json", undefined, { key: null, headers: visitor });
+      expect(api.status).toBe(401);
+      const cookie = "CF_Authorization=proof; theme=dark";
+      const shown = await behind.fetch(url, { headers: { ...visitor, cookie } });
+      expect(shown.status).toBe(200);
+      expect(await shown.json()).toEqual({ served: 8080, told: { cookie: "theme=dark" } });
     } finally {
       await behind.close();
     }

@@ -29,10 +29,14 @@ function stringArray(text: string): string[] | null {
   }
 }
 
+/** API and previews have audiences of their own: a preview is code of others and sees its visitor's token. */
+export type Door = "ACCESS_AUDIENCES" | "PREVIEW_ACCESS_AUDIENCES";
+
 /** Access as configured; undefined when it is not, null when it is wrongly (which refuses every request). */
-export function accessConfig(env: Env): AccessConfig | null | undefined {
-  if (!env.ACCESS_TEAM_DOMAIN && !env.ACCESS_AUDIENCES) return undefined;
-  const audiences = stringArray(env.ACCESS_AUDIENCES ?? "");
+export function accessConfig(env: Env, door: Door = "ACCESS_AUDIENCES"): AccessConfig | null | undefined {
+  // A team without audiences of the API stands before previews alone.
+  if (!env[door] && (!env.ACCESS_TEAM_DOMAIN || env.PREVIEW_ACCESS_AUDIENCES)) return undefined;
+  const audiences = stringArray(env[door] ?? "");
   const scopes = env.ACCESS_SCOPES ? stringArray(env.ACCESS_SCOPES) : ["*"];
   if (!audiences || !scopes || !/^[a-z0-9.-]+$/.test(env.ACCESS_TEAM_DOMAIN ?? "")) return null;
   const issuer = `https://${env.ACCESS_TEAM_DOMAIN}`;

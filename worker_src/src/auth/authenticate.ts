@@ -4,7 +4,7 @@
  */
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
-import { ACCESS_HEADER, accessConfig, callerOfToken } from "./access.ts";
+import { ACCESS_HEADER, accessConfig, callerOfToken, type Door } from "./access.ts";
 import type { Caller } from "./caller.ts";
 import { callerOfKey, parseKeys } from "./keys.ts";
 
@@ -23,8 +23,8 @@ async function byKey(env: Env, authorization: string): Promise<Caller | null> {
   return presented && keys ? callerOfKey(keys, presented, Date.now()) : null;
 }
 
-async function byAccess(env: Env, token: string): Promise<Caller | null> {
-  const config = accessConfig(env);
+async function byAccess(env: Env, token: string, door?: Door): Promise<Caller | null> {
+  const config = accessConfig(env, door);
   return config ? callerOfToken(config, token) : null;
 }
 
@@ -44,5 +44,5 @@ export async function authenticate(request: Request, env: Env): Promise<Caller> 
 /** Whether a preview request may pass where previews are behind Access. */
 export async function passesAccess(request: Request, env: Env): Promise<boolean> {
   const token = request.headers.get(ACCESS_HEADER);
-  return token !== null && (await byAccess(env, token)) !== null;
+  return token !== null && (await byAccess(env, token, "PREVIEW_ACCESS_AUDIENCES")) !== null;
 }
