@@ -9,29 +9,56 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .image import SandboxImage
+    from .access import AccessArgs, AccessGate
+    from .application import ApplicationArgs, SandboxApplication
+    from .domain import DomainArgs, PreviewDomain
+    from .image import ImageArgs, SandboxImage
     from .provider.resources import ContainerApplication, RegistryImage, WorkerScript, get_registry_credentials
     from .settings import SandboxSettings, SettingsError
     from .stack import SandboxStack
+    from .storage import SandboxStorage, StorageArgs
+    from .worker import SandboxWorker, WorkerArgs
 
 __all__ = [
+    "AccessArgs",
+    "AccessGate",
+    "ApplicationArgs",
     "ContainerApplication",
+    "DomainArgs",
+    "ImageArgs",
+    "PreviewDomain",
     "RegistryImage",
+    "SandboxApplication",
     "SandboxImage",
     "SandboxSettings",
     "SandboxStack",
+    "SandboxStorage",
+    "SandboxWorker",
     "SettingsError",
+    "StorageArgs",
+    "WorkerArgs",
     "WorkerScript",
     "get_registry_credentials",
 ]
 
 _HOMES = {
+    "AccessArgs": ".access",
+    "AccessGate": ".access",
+    "ApplicationArgs": ".application",
     "ContainerApplication": ".provider.resources",
+    "DomainArgs": ".domain",
+    "ImageArgs": ".image",
+    "PreviewDomain": ".domain",
     "RegistryImage": ".provider.resources",
+    "SandboxApplication": ".application",
     "SandboxImage": ".image",
     "SandboxSettings": ".settings",
     "SandboxStack": ".stack",
+    "SandboxStorage": ".storage",
+    "SandboxWorker": ".worker",
     "SettingsError": ".settings",
+    "StorageArgs": ".storage",
+    "WorkerArgs": ".worker",
     "WorkerScript": ".provider.resources",
     "get_registry_credentials": ".provider.resources",
 }
