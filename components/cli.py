@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any, Final
 
 COMMANDS: Final = {
-    "check": ".check.command",
-    "key": ".check.key",
+    "check": ".commands.check",
+    "key": ".commands.key",
 }
 
 

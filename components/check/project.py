@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from ..platform.sdk_support import PACKAGE
-from ..rules import MANDATORY, Finding, check
+from ..rules import MANDATORY, Finding, check, valid_overrides
 from ..rules.facts import Container, Fact, Image, Stack
 from ..rules.finding import DOCS
 from . import npm, wrangler
@@ -36,13 +36,14 @@ def check_path(
     """Judge every project at or below a path, or a single file."""
     if not path.exists():
         raise UsageError(f"there is no {path}")
+    chosen = valid_overrides(overrides or {})
     files = Files(path if path.is_dir() else path.parent)
     found: dict[tuple[str, str, str], Finding] = {}
     projects: list[Path] = []
     for config, stack in stacks(files, path):
         projects.append(config)
         judged = replace(stack, docker=docker)
-        for finding in check(judged, today=today, overrides=overrides):
+        for finding in check(judged, today=today, overrides=chosen):
             # Environments that inherit a mistake make it once.
             found.setdefault((finding.rule, finding.where, finding.what), finding)
     unreadable = {(where, what): _unreadable(where, what) for where, what in files.problems}

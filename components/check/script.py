@@ -12,12 +12,14 @@ from typing import Final
 
 _TOKEN: Final = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-    r"|'(?:\\.|[^'\\\n])*(?:'|$)|\"(?:\\.|[^\"\\\n])*(?:\"|$)|[`{}]"
-    r"|(?<=[(,=:\[!&|?;])[ \t]*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*",
+    r"|'(?:\\.|[^'\\\n])*+'?|\"(?:\\.|[^\"\\\n])*+\"?|[`{}]"
+    r"|(?<=[(,=:\[!&|?;])[ \t]{0,9}/(?![*/])(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n]){0,200}+\]|[^/\\\n\[]){1,500}+/[a-z]*",
     re.DOTALL | re.MULTILINE,
 )
 _NOT_NEWLINE: Final = re.compile(r"[^\n]")
-_OPEN, _CLOSE = "([{", ")]}"
+_OPEN: Final = "([{"
+_LONGEST: Final = 20_000
+"""Arguments that are longer are data, not a call one can judge."""
 _WINDOW: Final = 2_000
 """How far back the beginning of a call is looked for."""
 _ENDS: Final = re.compile(r"[\w$)\]'\"`]$")
@@ -79,8 +81,12 @@ class Script:
         """Give every call of these names."""
         pattern = re.compile(rf"(?:(\?)?\.\s*|(?<![\w$.]))({'|'.join(names)})\s*(?:<[^<>()]*>\s*)?\(")
         for match in pattern.finditer(self.masked):
-            end = _closing(self.masked, match.end() - 1)
-            if end is None or re.search(r"\bfunction\s*$", self.masked[max(0, match.start() - 20) : match.start()]):
+            end = self._brackets.get(match.end() - 1)
+            if (
+                end is None
+                or end - match.end() > _LONGEST
+                or re.search(r"\bfunction\s*$", self.masked[max(0, match.start() - 20) : match.start()])
+            ):
                 continue
             method = "." in self.masked[match.start() : match.start(2)]
             receiver, start = self._receiver(match.start()) if method else ("", match.start())
@@ -91,8 +97,8 @@ class Script:
         left = max(0, dot - _WINDOW)
         before = self.masked[left:dot].rstrip()
         if before.endswith(")"):
-            opening = _opening(before)
-            before = before[:opening] if opening is not None else ""
+            opening = self._brackets.get(left + len(before) - 1, 0) - left
+            before = before[: max(0, opening)]
         found = _NAME_BEFORE.search(before, max(0, len(before) - 200))
         if not found:
             return "", dot
@@ -124,6 +130,19 @@ class Script:
         # Without semicolons a statement ends with its line, unless what comes before wants more.
         gap = self.masked[max(0, start - 200) + len(bare) : start]
         return "\n" in gap and bool(_ENDS.search(bare)) and not _WANTS_MORE.search(bare)
+
+    @cached_property
+    def _brackets(self) -> dict[int, int]:
+        """Offsets of brackets and of those that close or open them."""
+        found: dict[int, int] = {}
+        waiting: list[int] = []
+        for match in re.finditer(r"[()\[\]{}]", self.masked):
+            if match[0] in _OPEN:
+                waiting.append(match.start())
+            elif waiting:
+                start = waiting.pop()
+                found[start], found[match.start()] = match.start(), start
+        return found
 
     def line(self, offset: int) -> int:
         """Give the line of an offset, counted from 1."""
@@ -171,28 +190,6 @@ def _template(text: str, at: int) -> tuple[str, int, bool]:
     if text.startswith("`", end):
         return blank + "`", end + 1, False
     return blank + text[end : end + 1], min(end + 1, len(text)), False
-
-
-def _closing(masked: str, start: int) -> int | None:
-    depth = 0
-    for match in re.finditer(r"[()\[\]{}]", masked[start : start + 20_000]):
-        depth += 1 if match[0] in _OPEN else -1
-        if depth == 0:
-            return start + match.start()
-    return None
-
-
-def _opening(masked: str) -> int | None:
-    """Find the bracket that the last character closes."""
-    depth = 0
-    for index in range(len(masked) - 1, -1, -1):
-        if masked[index] in _CLOSE:
-            depth += 1
-        elif masked[index] in _OPEN:
-            depth -= 1
-            if depth == 0:
-                return index
-    return None
 
 
 def _split(masked: str) -> Iterator[str]:

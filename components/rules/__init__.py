@@ -13,7 +13,7 @@ from . import auth, classes, code, container, flags, image, preview, storage, su
 from .facts import Stack
 from .finding import ADVISORY, CATALOGUE, MANDATORY, OFF, SEVERITIES, Finding, Rule, Severity
 
-__all__ = ["ADVISORY", "MANDATORY", "Finding", "Rule", "Stack", "UnknownRuleError", "check", "rules"]
+__all__ = ["ADVISORY", "MANDATORY", "Finding", "Rule", "Stack", "UnknownRuleError", "check", "rules", "valid_overrides"]
 
 _MODULES = (flags, classes, versions, support, image, container, preview, auth, storage, supply_chain, code)
 
@@ -30,14 +30,19 @@ def rules() -> tuple[Rule, ...]:
 
 def check(stack: Stack, *, today: date, overrides: Mapping[str, str] | None = None) -> list[Finding]:
     """Judge a stack on a day; `overrides` gives rules another severity, or `off`."""
-    chosen = dict(overrides or {})
-    for name, severity in chosen.items():
+    chosen = valid_overrides(overrides or {})
+    dated = replace(stack, today=today)
+    return [finding for each in rules() for finding in _judge(each, dated, chosen.get(each.id, each.severity))]
+
+
+def valid_overrides(overrides: Mapping[str, str]) -> dict[str, str]:
+    """Give the overrides back; raise UnknownRuleError if one names what does not exist."""
+    for name, severity in overrides.items():
         if name not in CATALOGUE:
             raise UnknownRuleError(f"there is no rule {name}; docs/rules.md lists them")
         if severity not in {*SEVERITIES, OFF}:
             raise UnknownRuleError(f"{name}={severity}: a severity is mandatory, advisory or off")
-    dated = replace(stack, today=today)
-    return [finding for each in rules() for finding in _judge(each, dated, chosen.get(each.id, each.severity))]
+    return dict(overrides)
 
 
 def _judge(rule: Rule, stack: Stack, severity: str) -> Iterator[Finding]:

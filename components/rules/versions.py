@@ -134,10 +134,10 @@ def copy_from(stack: Stack) -> Iterator[Hit]:
 
 @rule(
     "versions/sandbox-version",
-    "SANDBOXVERSION_VARIABLE says the package's version",
+    "SANDBOX_VERSION says the package's version",
     severity=MANDATORY,
     why="The SDK compares this variable with the package; a wrong one hides a mismatch or reports a false one.",
-    remedy="Set ENV SANDBOXVERSION_VARIABLE={wanted}, or remove it where the image starts from the official one.",
+    remedy="Set ENV SANDBOX_VERSION={wanted}, or remove it where the image starts from the official one.",
     link=_SYNC,
     since="SDK 0.4.6",
     good=[
@@ -153,9 +153,7 @@ def sandbox_version(stack: Stack) -> Iterator[Hit]:
         for name, said in (image.dockerfile.environment if image.dockerfile else None) or ():
             told = exact(said.value)
             if version and name == VERSION_VARIABLE and told and told != version.value:
-                yield hit(
-                    said.where, f"SANDBOXVERSION_VARIABLE is {told}, the package {version.value}", wanted=version.value
-                )
+                yield hit(said.where, f"SANDBOX_VERSION is {told}, the package {version.value}", wanted=version.value)
 
 
 @rule(
@@ -163,7 +161,7 @@ def sandbox_version(stack: Stack) -> Iterator[Hit]:
     "An image that copies the server says its version",
     severity=ADVISORY,
     why="A copied server does not bring the variable, so the SDK reports the version as unknown and stays silent.",
-    remedy="Add ENV SANDBOXVERSION_VARIABLE={wanted} to the last stage.",
+    remedy="Add ENV SANDBOX_VERSION={wanted} to the last stage.",
     link=_SYNC,
     since="SDK 0.6.5",
     good=[

@@ -27,9 +27,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # Components take classes of the bridged SDK from here: importing it whole takes seconds.
     "components/bridged": ({"pulumi_cloudflare"}, set()),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "provider/resources"}) for part in PARTS},
-    **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "check", "provider/resources", "stack"}) for room in WHOLE},
+    **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "provider/resources", "stack"}) for room in WHOLE},
     # Reads the files of projects; YAML only where a Pulumi project is read.
     "components/check": ({"yaml"}, {*PURE, "check"}),
+    "components/commands": (set(), {*PURE, "check"}),
     "policy": ({"pulumi", "pulumi_policy", "components"}, set()),
     "__main__": ({"pulumi", "components"}, set()),
     # A process of its own: it is judged against the real plugin, so it shares nothing with the services.

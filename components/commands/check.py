@@ -11,12 +11,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
+from ..check.exceptions import ExceptionsError, accepted, read_exceptions
+from ..check.fixes import mend
+from ..check.project import UNREADABLE, UsageError, check_path
+from ..check.report import FORMATS
 from ..rules import MANDATORY, UnknownRuleError
 from ..rules.facts import Fact
-from .exceptions import ExceptionsError, accepted, read_exceptions
-from .fixes import mend
-from .project import UNREADABLE, UsageError, check_path
-from .report import FORMATS
 
 HELP: Final = "find the known mistakes in a wrangler or Pulumi project and say how to mend each"
 
@@ -59,16 +59,21 @@ def run(arguments: argparse.Namespace) -> int:
         # Behind the findings of a format for programs a diff would be noise.
         shown = sys.stdout if arguments.format == "text" else sys.stderr
         for each in mend(findings, Path.cwd()):
-            shown.write(each.diff())
+            shown.write(plain(each.diff(), shown.encoding))
             if arguments.fix:
                 each.path.write_text(each.after, newline="")
         if arguments.fix:
             result = check_path(Path(arguments.path), today=today, overrides=overrides)
             findings = accepted(result.findings, exemptions, today)
-    sys.stdout.write(FORMATS[arguments.format](findings, result.projects))
+    sys.stdout.write(plain(FORMATS[arguments.format](findings, result.projects), sys.stdout.encoding))
     if any(finding.rule == UNREADABLE for finding in findings):
         return 2
     return int(any(finding.severity == MANDATORY for finding in findings))
+
+
+def plain(text: str, encoding: str | None) -> str:
+    """Write what an output cannot show as an escape: names of files and broken documents may hold anything."""
+    return text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8")
 
 
 def _override(text: str) -> tuple[str, str]:

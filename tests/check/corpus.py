@@ -1,0 +1,414 @@
+"""Small projects, each with the findings that are expected in it: no more and no fewer.
+
+A project is the sound one with some files replaced. An expected finding is `rule place`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SQLITE = [{"tag": "v1", "new_sqlite_classes": ["Sandbox"]}]
+CONTAINER = {"class_name": "Sandbox", "image": "./Dockerfile", "instance_type": "basic", "max_instances": 5}
+BINDING = {"name": "Sandbox", "class_name": "Sandbox"}
+CONFIG: dict[str, Any] = {
+    "name": "sandbox",
+    "main": "src/index.ts",
+    "compatibility_date": "2026-08-04",
+    "observability": {"enabled": True},
+    "containers": [CONTAINER],
+    "durable_objects": {"bindings": [BINDING]},
+    "migrations": SQLITE,
+}
+ENTRY = """\
+import { getSandbox } from "@cloudflare/sandbox";
+export { Sandbox } from "@cloudflare/sandbox";
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const sandbox = getSandbox(env.Sandbox, userOf(request), { sleepAfter: "1h" });
+    const result = await sandbox.exec("uptime");
+    return Response.json(result);
+  },
+};
+"""
+PACKAGE = {
+    "name": "sandbox",
+    "dependencies": {"@cloudflare/sandbox": "0.12.10"},
+    "devDependencies": {"wrangler": "4.158.0"},
+}
+LOCK = '{\n  "packages": {\n    "node_modules/@cloudflare/sandbox": {\n      "version": "%s"\n    }\n  }\n}\n'
+SOUND: dict[str, str] = {
+    "src/index.ts": ENTRY,
+    "package.json": json.dumps(PACKAGE, indent=2),
+    "package-lock.json": LOCK % "0.12.10",
+    ".npmrc": "ignore-scripts=true\n",
+    "Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.10\nRUN apt-get update\n",
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """One project and what is to be found in it."""
+
+    files: Mapping[str, str]
+    expected: tuple[str, ...] = field(default=())
+
+
+def config(**changes: Any) -> str:
+    """Write the sound configuration with some keys changed; None removes a key."""
+    merged = {**CONFIG, **changes}
+    return json.dumps({key: value for key, value in merged.items() if value is not None}, indent=2)
+
+
+def project(*expected: str, files: Mapping[str, str] | None = None, **changes: Any) -> Project:
+    written = {**SOUND, "wrangler.jsonc": config(**changes), **(files or {})}
+    return Project({name: text for name, text in written.items() if text}, expected)
+
+
+def entry(body: str, *, imports: str = "getSandbox", exports: str = "Sandbox") -> dict[str, str]:
+    """Write an entry module with a body at line 6 of its fetch handler."""
+    return {
+        "src/index.ts": f'import {{ {imports} }} from "@cloudflare/sandbox";\n'
+        f'export {{ {exports} }} from "@cloudflare/sandbox";\n\n'
+        "export default {\n  async fetch(request: Request, env: Env) {\n"
+        f"{body}\n    return new Response();\n  }},\n}};\n"
+    }
+
+
+def sdk(version: str, declared: str | None = None) -> dict[str, str]:
+    said = {**PACKAGE, "dependencies": {"@cloudflare/sandbox": declared or version}}
+    return {"package.json": json.dumps(said, indent=2), "package-lock.json": LOCK % version}
+
+
+GET = '    const sandbox = getSandbox(env.Sandbox, userOf(request), { sleepAfter: "1h" });\n'
+ROUTE = [{"pattern": "*.example.com/*", "zone_name": "example.com"}]
+HANDLED = "    const r = await sandbox.exec('ls');\n    if (!r.success) throw new Error(r.stderr);"
+TOML = """\
+name = "sandbox"
+main = "src/index.ts"
+compatibility_date = "2026-07-01"
+compatibility_flags = []
+
+[observability]
+enabled = true
+
+[[containers]]
+class_name = "Sandbox"
+image = "cloudflare/sandbox:0.12.10"
+instance_type = "large"
+max_instances = 5
+
+[[durable_objects.bindings]]
+name = "Sandbox"
+class_name = "Sandbox"
+
+[[migrations]]
+tag = "v1"
+new_classes = ["Sandbox"]
+"""
+GENERATION_1: dict[str, Any] = {
+    "containers": [
+        {
+            "class_name": "Box",
+            "scheduling_policy": "durable_object",
+            "images": {"main": {"dockerfile": "./Dockerfile"}},
+        }
+    ],
+    "durable_objects": {"bindings": [{"name": "BOX", "class_name": "Box"}]},
+    "migrations": None,
+    "exports": {"Box": {"type": "durable-object", "storage": "sqlite"}},
+}
+SHIM = "/usr/local/bin/sandbox-shim"
+FILES_1 = {
+    **sdk("1.0.3"),
+    "src/index.ts": 'import { Files } from "@cloudflare/sandbox";\n'
+    "export class Box extends DurableObject {}\nexport default {};\n",
+    "Dockerfile": f"FROM docker.io/library/debian:12.8\nCOPY --from=docker.io/cloudflare/sandbox:1.0.3 {SHIM} {SHIM}\n",
+}
+
+PROJECTS: dict[str, Project] = {
+    "sound": project(),
+    "sound with comments and commas at the end": project(
+        files={"wrangler.jsonc": "// ours\n" + config().replace('"max_instances": 5', '"max_instances": 5, /* few */')}
+    ),
+    "sound before the flag became the default": project(
+        compatibility_date="2026-08-03", compatibility_flags=["nodejs_compat"]
+    ),
+    "sound of generation 1": project(files=FILES_1, **GENERATION_1),
+    # The ten known mistakes.
+    "1 nodejs_compat missing": project(
+        "flags/nodejs-compat-required wrangler.jsonc:1", compatibility_date="2026-07-01"
+    ),
+    "1 nodejs_compat named once it is refused": project(
+        "flags/nodejs-compat-refused wrangler.jsonc:32", compatibility_flags=["nodejs_compat"]
+    ),
+    "2 migrations missing": project("classes/created wrangler.jsonc:20", migrations=None),
+    "2 class without SQLite": project(
+        "classes/sqlite wrangler.jsonc:28", migrations=[{"tag": "v1", "new_classes": ["Sandbox"]}]
+    ),
+    "3 files vanish": project(
+        "code/files-vanish src/index.ts:7",
+        files=entry(GET.replace(', { sleepAfter: "1h" }', "") + "    await sandbox.writeFile('/workspace/a', 'b');"),
+    ),
+    "4 session as an option of exec": project(
+        "code/ignored-option src/index.ts:7",
+        files=entry(GET + "    const r = await sandbox.exec('ls', { session: id });"),
+    ),
+    "4 one sandbox and session for all": project(
+        "code/shared-sandbox src/index.ts:6",
+        files=entry(GET.replace("userOf(request)", '"main"') + HANDLED),
+    ),
+    "5 exit code ignored": project(
+        "code/exit-code src/index.ts:7", files=entry(GET + "    await sandbox.exec('npm install');")
+    ),
+    "6 set-up by a call that does not exist": project(
+        "code/no-such-call src/index.ts:7",
+        files=entry(GET + "    const there = await sandbox.readdir('/workspace/repo').catch(() => null);"),
+    ),
+    # 7, Docker not running, depends on the machine: see test_command.
+    "8 image and package drifted apart": project(
+        "versions/image-tag Dockerfile:1", files={"Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.9\n"}
+    ),
+    "8 image by reference drifted apart": project(
+        "versions/image-tag wrangler.jsonc:11",
+        containers=[{**CONTAINER, "image": "docker.io/cloudflare/sandbox:0.12.9-python"}],
+    ),
+    "8 copied server drifted apart": project(
+        "versions/copy-from Dockerfile:3",
+        "versions/sandbox-version Dockerfile:4",
+        files={
+            "Dockerfile": "FROM docker.io/library/debian:12.8\nRUN apt-get install -y bash file\n"
+            "COPY --from=docker.io/cloudflare/sandbox:0.12.7 /container-server/sandbox /container-server/sandbox\n"
+            'ENV SANDBOX_VERSION=0.12.7\nENTRYPOINT ["/container-server/sandbox"]\n'
+        },
+    ),
+    "8 copied server without its version": project(
+        "versions/sandbox-version-missing Dockerfile:2",
+        files={
+            "Dockerfile": "FROM docker.io/library/debian:12.8\n"
+            "COPY --from=docker.io/cloudflare/sandbox:0.12.10 /container-server/sandbox /container-server/sandbox\n"
+        },
+    ),
+    "8 stage that is only copied from": project(
+        "versions/image-tag Dockerfile:2",
+        files={
+            "Dockerfile": "ARG VERSION=0.12.8\nFROM docker.io/cloudflare/sandbox:${VERSION} AS server\n"
+            "FROM docker.io/library/debian:12.8\nCOPY --from=server /container-server /container-server\n"
+        },
+    ),
+    "8 package.json and lock file drifted apart": project(
+        "versions/lock-agrees package-lock.json:4", files=sdk("0.12.10", "0.12.9")
+    ),
+    "9 sandbox with a random id": project(
+        "code/not-destroyed src/index.ts:6",
+        files=entry("    const sandbox = getSandbox(env.Sandbox, crypto.randomUUID());\n" + HANDLED),
+    ),
+    "10 command injection": project(
+        "code/exec-injection src/index.ts:7",
+        files=entry(GET + "    const r = await sandbox.exec(`git clone ${url}`);"),
+    ),
+    "10 command injection by addition": project(
+        "code/exec-injection src/index.ts:7",
+        files=entry(GET + "    const r = await sandbox.startProcess('serve ' + folder);"),
+    ),
+    # What early guides got wrong beside these.
+    "bare image name and a type that does not exist, in TOML": Project(
+        {**SOUND, "wrangler.toml": TOML, "Dockerfile": "FROM scratch\n"},
+        (
+            "flags/nodejs-compat-required wrangler.toml:4",
+            "image/fully-qualified wrangler.toml:11",
+            "container/instance-type wrangler.toml:12",
+            "classes/sqlite wrangler.toml:21",
+        ),
+    ),
+    "a date of 2025": project(
+        "flags/date-floor wrangler.jsonc:4", compatibility_date="2025-05-06", compatibility_flags=["nodejs_compat"]
+    ),
+    "no date": project(
+        "flags/date-missing wrangler.jsonc:1", compatibility_date=None, compatibility_flags=["nodejs_compat"]
+    ),
+    "no container": project("classes/container-attached wrangler.jsonc:12", containers=None),
+    "class not exported": project(
+        "classes/exported src/index.ts:1",
+        files={"src/index.ts": ENTRY.replace("export { Sandbox }", "import { Sandbox }")},
+    ),
+    "binding under another name with previews": project(
+        "classes/binding-name wrangler.jsonc:19",
+        files={
+            "src/index.ts": ENTRY.replace("import { getSandbox }", "import { getSandbox, proxyToSandbox }")
+            .replace("env.Sandbox", "env.BOX")
+            .replace("    const sandbox", "    const proxied = await proxyToSandbox(request, env);\n    const sandbox")
+        },
+        durable_objects={"bindings": [{"name": "BOX", "class_name": "Sandbox"}]},
+        routes=ROUTE,
+    ),
+    "previews on workers.dev": project(
+        "preview/only-workers-dev wrangler.jsonc:1",
+        files=entry(
+            "    const p = await proxyToSandbox(request, env);\n" + GET + HANDLED, imports="getSandbox, proxyToSandbox"
+        ),
+    ),
+    "previews behind another handler, deep below the zone": project(
+        "code/proxy-first src/index.ts:7",
+        "preview/deep-host wrangler.jsonc:33",
+        files=entry(
+            "    if (request.method === 'POST') return post(request);\n"
+            "    const p = await proxyToSandbox(request, env);\n" + GET + HANDLED,
+            imports="getSandbox, proxyToSandbox",
+        ),
+        routes=[{"pattern": "*.sandbox.example.com/*", "zone_name": "example.com"}],
+    ),
+    "port 3000, and a port without a hostname": project(
+        "code/expose-port-reserved src/index.ts:7",
+        "code/expose-port-hostname src/index.ts:8",
+        files=entry(GET + "    await sandbox.exposePort(3000, { hostname });\n    await sandbox.exposePort(8080);"),
+    ),
+    "user requests to the control server": project(
+        "code/control-port src/index.ts:7", files=entry(GET + "    return sandbox.fetch(request);")
+    ),
+    "secrets in plain text": project(
+        "auth/plain-text-secret wrangler.jsonc:33", vars={"ANTHROPIC_API_KEY": "sk-" + "a" * 30, "LOG_LEVEL": "debug"}
+    ),
+    "secret in the image": project(
+        "image/secret-in-layer Dockerfile:2",
+        files={"Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.10\nENV NPM_TOKEN=abc123\n"},
+    ),
+    "image with another entry point, for another machine": project(
+        "image/platform Dockerfile:1",
+        "image/entrypoint Dockerfile:2",
+        files={
+            "Dockerfile": 'FROM --platform=linux/arm64 docker.io/cloudflare/sandbox:0.12.10\nENTRYPOINT ["/start.sh"]\n'
+        },
+    ),
+    "images that float": project(
+        "image/floating Dockerfile:1",
+        "image/floating Dockerfile:2",
+        files={
+            "Dockerfile": "FROM docker.io/cloudflare/sandbox:latest\n"
+            "COPY --from=ghcr.io/astral-sh/uv:latest /uv /bin/uv\n"
+        },
+    ),
+    "variant that was never published": project(
+        "versions/variant wrangler.jsonc:11",
+        "versions/floor package-lock.json:4",
+        "versions/behind package-lock.json:4",
+        files=sdk("0.4.12"),
+        containers=[{**CONTAINER, "image": "docker.io/cloudflare/sandbox:0.4.12-python"}],
+    ),
+    "pre-release": project(
+        "versions/preview-release package-lock.json:4",
+        files={**sdk("0.13.0-next.2"), "Dockerfile": "FROM alpine:3.21\n"},
+    ),
+    "python without the image for it": project(
+        "versions/python-variant wrangler.jsonc:11",
+        files=entry(GET + "    const c = await sandbox.createCodeContext({ language: 'python' });"),
+        containers=[{**CONTAINER, "image": "docker.io/cloudflare/sandbox:0.12.10"}],
+    ),
+    "mount without ContainerProxy": project(
+        "classes/container-proxy-exported src/index.ts:7",
+        files=entry(GET + "    await sandbox.mountBucket('FILES', '/mnt', { readOnly: true });"),
+    ),
+    "open bridge": project(
+        "auth/bridge-key src/index.ts:1",
+        files={
+            "src/index.ts": 'import { bridge } from "@cloudflare/sandbox/bridge";\n'
+            'export { Sandbox, WarmPool } from "@cloudflare/sandbox/bridge";\nexport default bridge({});\n'
+        },
+        durable_objects={"bindings": [BINDING, {"name": "WarmPool", "class_name": "WarmPool"}]},
+        migrations=[{"tag": "v1", "new_sqlite_classes": ["Sandbox", "WarmPool"]}],
+    ),
+    "environment that lost its bindings": project(
+        "classes/bound wrangler.jsonc:33",
+        env={"staging": {"vars": {"STAGE": "staging"}}},
+    ),
+    "environment with a mistake of its own": project(
+        "flags/nodejs-compat-refused wrangler.jsonc:34",
+        "container/max-instances wrangler.jsonc:42",
+        env={
+            "production": {
+                "compatibility_flags": ["nodejs_compat"],
+                "containers": [{**CONTAINER, "max_instances": 0}],
+                "durable_objects": {"bindings": [BINDING]},
+            }
+        },
+    ),
+    "mistake at the top that environments inherit": project(
+        "flags/date-floor wrangler.jsonc:4",
+        compatibility_date="2026-03-01",
+        compatibility_flags=["nodejs_compat"],
+        env={"a": {"containers": [CONTAINER], "durable_objects": {"bindings": [BINDING]}}},
+    ),
+    "migrations and exports": project(
+        "classes/steps-mixed wrangler.jsonc:24", exports={"Sandbox": {"type": "durable-object", "storage": "sqlite"}}
+    ),
+    "package and lock of the bridge's kind": project(
+        "supply/lock package.json:1",
+        "supply/install-scripts package.json:1",
+        "supply/pinned package.json:4",
+        "supply/sdk-floating package.json:4",
+        "versions/package-exact package.json:4",
+        files={
+            "package.json": json.dumps({"name": "s", "dependencies": {"@cloudflare/sandbox": "*"}}, indent=2),
+            "package-lock.json": "",
+            ".npmrc": "",
+        },
+    ),
+    "pnpm": project(
+        "versions/lock-agrees pnpm-lock.yaml:3",
+        "versions/behind pnpm-lock.yaml:3",
+        files={
+            **sdk("0.12.10"),
+            "package-lock.json": "",
+            "pnpm-lock.yaml": "lockfileVersion: '9.0'\npackages:\n  '@cloudflare/sandbox@0.12.9(x)':\n    a: {}\n",
+            "Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.9\n",
+        },
+    ),
+    "yarn": project(
+        "versions/behind yarn.lock:2",
+        files={
+            **sdk("0.12.9"),
+            "package-lock.json": "",
+            "yarn.lock": '"@cloudflare/sandbox@npm:0.12.9":\n  version: 0.12.9\n',
+            "Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.9\n",
+        },
+    ),
+    "wrangler 3": project(
+        "supply/wrangler package.json:7",
+        files={"package.json": json.dumps({**PACKAGE, "devDependencies": {"wrangler": "3.114.0"}}, indent=2)},
+    ),
+    "more than the disk, the transport and the pool": project(
+        "container/transport wrangler.jsonc:33",
+        "container/unforwarded-variable wrangler.jsonc:34",
+        "container/timeout-range wrangler.jsonc:35",
+        vars={"SANDBOX_TRANSPORT": "grpc", "COMMAND_TIMEOUT_MS": "1", "SANDBOX_PORT_TIMEOUT_MS": "1"},
+    ),
+    "generation 1 on the old policy": project(
+        "container/policy-of-generation wrangler.jsonc:9",
+        files=FILES_1,
+        **{**GENERATION_1, "containers": [{**CONTAINER, "class_name": "Box"}]},
+    ),
+    "generation 1 from the old base": project(
+        "image/carrier-as-base Dockerfile:1",
+        "image/shim-missing Dockerfile:1",
+        files={**FILES_1, "Dockerfile": "FROM docker.io/cloudflare/sandbox:1.0.3\n"},
+        **GENERATION_1,
+    ),
+    "generation 1 with fields of the scheduler": project(
+        "container/managed-fields wrangler.jsonc:9",
+        files=FILES_1,
+        **{**GENERATION_1, "containers": [{**GENERATION_1["containers"][0], "max_instances": 3}]},
+    ),
+    "code of 0.x on generation 1": project(
+        "code/retired-api src/index.ts:6",
+        "container/policy-of-generation wrangler.jsonc:9",
+        files={**sdk("1.0.3"), "Dockerfile": FILES_1["Dockerfile"]},
+    ),
+    "a Worker that has nothing to do with sandboxes": Project(
+        {
+            "wrangler.jsonc": '{"name": "other", "main": "index.ts"}',
+            "index.ts": "export default { fetch: () => new Response() };\n",
+            "package.json": '{"dependencies": {"hono": "^4.0.0"}}',
+        }
+    ),
+}

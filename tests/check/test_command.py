@@ -1,0 +1,438 @@
+"""`python -m components check` and `key` as pipelines call them: formats, exit codes, exceptions, fixes."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from components.cli import main
+from components.settings.access import AccessSettings
+from tests.check.corpus import CONTAINER, PROJECTS, SOUND, Project, config, project
+from tests.check.test_corpus import write
+
+ROOT = Path(__file__).resolve().parents[2]
+DAY = ["--today", "2026-11-16"]
+SARIF = {
+    "type": "object",
+    "required": ["version", "runs", "$schema"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {
+                        "type": "object",
+                        "required": ["driver"],
+                        "properties": {
+                            "driver": {
+                                "type": "object",
+                                "required": ["name"],
+                                "properties": {
+                                    "rules": {
+                                        "type": "array",
+                                        "uniqueItems": True,
+                                        "items": {
+                                            "type": "object",
+                                            "required": ["id"],
+                                            "properties": {
+                                                "shortDescription": {"type": "object", "required": ["text"]},
+                                                "helpUri": {"type": "string", "pattern": "^https://"},
+                                            },
+                                        },
+                                    }
+                                },
+                            }
+                        },
+                    },
+                    "results": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["message", "ruleId", "ruleIndex", "level", "locations"],
+                            "properties": {
+                                "level": {"enum": ["none", "note", "warning", "error"]},
+                                "message": {"type": "object", "required": ["text"]},
+                                "ruleIndex": {"type": "integer", "minimum": 0},
+                                "locations": {
+                                    "type": "array",
+                                    "minItems": 1,
+                                    "items": {
+                                        "type": "object",
+                                        "required": ["physicalLocation"],
+                                        "properties": {
+                                            "physicalLocation": {
+                                                "type": "object",
+                                                "required": ["artifactLocation", "region"],
+                                                "properties": {
+                                                    "artifactLocation": {
+                                                        "type": "object",
+                                                        "required": ["uri"],
+                                                        "properties": {
+                                                            "uri": {"type": "string", "pattern": r"^[^\s\\]+$"}
+                                                        },
+                                                    },
+                                                    "region": {
+                                                        "type": "object",
+                                                        "properties": {"startLine": {"type": "integer", "minimum": 1}},
+                                                    },
+                                                },
+                                            }
+                                        },
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""The essentials of the SARIF 2.1.0 schema, as code scanning needs them."""
+DRIFTED = project("versions/image-tag Dockerfile:1", files={"Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.9\n"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["check", *DAY, *arguments])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_nothing_found_ends_with_0(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, PROJECTS["sound"])
+    assert run(capsys) == (0, "1 project: 0 mandatory, 0 advisory findings\n", "")
+
+
+def test_mandatory_findings_end_with_1(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, DRIFTED)
+    code, out, _ = run(capsys, str(folder))
+    assert code == 1
+    assert out == (
+        "mandatory: Dockerfile:1: the image has version 0.12.9, the package 0.12.10 [versions/image-tag]\n"
+        "  why: The two speak a private protocol; a mismatch is only logged (`version.check`), then calls fail in odd "
+        "ways.\n"
+        "  remedy: Use the tag 0.12.10 of docker.io/cloudflare/sandbox.\n"
+        "  see: https://developers.cloudflare.com/sandbox/sdk/configuration/dockerfile/\n"
+        "1 project: 1 mandatory, 0 advisory findings\n"
+    )
+
+
+def test_advisory_findings_end_with_0(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, PROJECTS["5 exit code ignored"])
+    code, out, _ = run(capsys)
+    assert code == 0
+    assert out.startswith("advisory: src/index.ts:7: the result of exec is thrown away [code/exit-code]\n")
+    assert run(capsys, "--severity", "code/exit-code=mandatory")[0] == 1
+    assert run(capsys, "--severity", "code/exit-code=off")[1] == "1 project: 0 mandatory, 0 advisory findings\n"
+
+
+def test_json(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, DRIFTED)
+    code, out, _ = run(capsys, "--format", "json")
+    found = json.loads(out)
+    assert code == 1
+    assert found["projects"] == 1
+    assert found["findings"] == [
+        {
+            "rule": "versions/image-tag",
+            "severity": "mandatory",
+            "where": "Dockerfile:1",
+            "what": "the image has version 0.12.9, the package 0.12.10",
+            "why": "The two speak a private protocol; a mismatch is only logged (`version.check`), then calls fail in "
+            "odd ways.",
+            "remedy": "Use the tag 0.12.10 of docker.io/cloudflare/sandbox.",
+            "link": "https://developers.cloudflare.com/sandbox/sdk/configuration/dockerfile/",
+            "since": "SDK 0.4.6",
+        }
+    ]
+
+
+def test_sarif(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder / "a b", PROJECTS["bare image name and a type that does not exist, in TOML"])
+    write(folder, DRIFTED)
+    code, out, _ = run(capsys, "--format", "sarif")
+    log = json.loads(out)
+    jsonschema.validate(log, SARIF)
+    results = log["runs"][0]["results"]
+    names = [each["id"] for each in log["runs"][0]["tool"]["driver"]["rules"]]
+    assert code == 1
+    assert [names[each["ruleIndex"]] for each in results] == [each["ruleId"] for each in results]
+    place = results[0]["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "Dockerfile"}, "region": {"startLine": 1}}
+    uris = {each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results}
+    assert uris == {"Dockerfile", "a%20b/wrangler.toml"}
+
+
+def test_sarif_and_github_say_nothing_of_a_sound_project(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, PROJECTS["sound"])
+    jsonschema.validate(json.loads(run(capsys, "--format", "sarif")[1]), SARIF)
+    assert run(capsys, "--format", "github") == (0, "", "")
+
+
+def test_github(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, PROJECTS["10 command injection"])
+    _, out, _ = run(capsys, "--format", "github")
+    assert out.startswith(
+        "::warning file=src/index.ts,line=7,title=code/exec-injection::exec runs a string put together from values. "
+    )
+    assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "there is no nowhere\n"),
+        (["notes.txt"], "notes.txt is none of the files that can be checked"),
+        (
+            ["--severity", "supply/pinned"],
+            "--severity supply/pinned: write RULE=LEVEL, for example supply/pinned=off\n",
+        ),
+        (["--severity", "supply/none=off"], "there is no rule supply/none; docs/rules.md lists them\n"),
+        (["--exceptions", "none.toml"], "there is no none.toml\n"),
+    ],
+)
+def test_what_is_not_understood_ends_with_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+):
+    (folder / "notes.txt").write_text("hello")
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(message)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "--format", "xml"], ["check", "--today", "soon"], [], ["fly"], ["key", "--tenant", "a"]]
+)
+def test_usage_errors_end_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def exceptions(folder: Path, expires: str, where: str = "Dockerfile") -> str:
+    (folder / "accepted.toml").write_text(
+        f'[[exceptions]]\nrule = "versions/image-tag"\nwhere = "{where}"\n'
+        f'reason = "The image is replaced in the next sprint."\nexpires = "{expires}"\n'
+    )
+    return "accepted.toml"
+
+
+def test_an_exception_accepts_a_finding_until_it_expires(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, DRIFTED)
+    assert run(capsys, "--exceptions", exceptions(folder, "2026-11-16"))[0] == 0
+    code, out, _ = run(capsys, "--exceptions", exceptions(folder, "2026-11-15"))
+    assert code == 1
+    assert "[versions/image-tag]" in out
+    assert (
+        "mandatory: accepted.toml:1: the exception for versions/image-tag at Dockerfile expired on 2026-11-15 "
+        "[check/exception-expired]\n" in out
+    )
+
+
+def test_an_exception_that_accepts_nothing_is_found(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, PROJECTS["sound"])
+    code, out, _ = run(capsys, "--exceptions", exceptions(folder, "2027-01-01"))
+    assert code == 1
+    assert "the exception for versions/image-tag at Dockerfile accepts nothing [check/exception-unused]" in out
+
+
+def test_wrong_exceptions_are_told_all_at_once(folder: Path, capsys: pytest.CaptureFixture[str]):
+    said = [
+        {"rule": "no/rule", "where": "a", "reason": "because of many things", "expires": "2027-01-01"},
+        {"rule": "supply/lock", "where": "a", "reason": "so", "expires": "soon"},
+        {"rule": "supply/lock"},
+    ]
+    (folder / "accepted.json").write_text(json.dumps(said, indent=1))
+    code, _, err = run(capsys, "--exceptions", "accepted.json")
+    assert code == 2
+    assert err == (
+        "accepted.json:2: there is no rule 'no/rule'; docs/rules.md lists them\n"
+        "accepted.json:8: the reason must say why, in a sentence\n"
+        "accepted.json:8: expires is a date such as 2027-01-31, not 'soon'\n"
+        "accepted.json:14: an exception has exactly rule, where, reason and expires\n"
+    )
+
+
+MENDABLE = {
+    "nodejs_compat added": (project(compatibility_date="2026-07-01"), '"compatibility_flags": ["nodejs_compat"]'),
+    "nodejs_compat added to others": (
+        project(compatibility_date="2026-07-01", compatibility_flags=["other"]),
+        '"compatibility_flags": ["other", "nodejs_compat"]',
+    ),
+    "nodejs_compat removed": (
+        project(compatibility_flags=["nodejs_compat", "other"]),
+        '"compatibility_flags": ["other"]',
+    ),
+    "date": (
+        project(compatibility_date="2026-01-01", compatibility_flags=["nodejs_compat"]),
+        '"compatibility_date": "2026-04-01"',
+    ),
+    "observability": (project(observability=None), '"observability": {"enabled": true}'),
+    "registry": (
+        project(containers=[{**CONTAINER, "image": "cloudflare/sandbox:0.12.10"}]),
+        '"image": "docker.io/cloudflare/sandbox:0.12.10"',
+    ),
+    "tag of a reference": (
+        project(containers=[{**CONTAINER, "image": "docker.io/cloudflare/sandbox:0.12.9-python"}]),
+        '"image": "docker.io/cloudflare/sandbox:0.12.10-python"',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MENDABLE)
+def test_fix_mends_the_configuration(name: str, folder: Path, capsys: pytest.CaptureFixture[str]):
+    broken, wanted = MENDABLE[name]
+    write(folder, broken)
+    before = (folder / "wrangler.jsonc").read_text()
+    code, out, _ = run(capsys, "--diff")
+    assert (folder / "wrangler.jsonc").read_text() == before
+    assert "+++ b/wrangler.jsonc\n" in out
+    code, out, _ = run(capsys, "--fix")
+    assert out.endswith("1 project: 0 mandatory, 0 advisory findings\n")
+    assert code == 0
+    assert wanted in (folder / "wrangler.jsonc").read_text()
+
+
+def test_fix_mends_a_dockerfile_and_shows_the_diff(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, PROJECTS["8 copied server drifted apart"])
+    code, out, _ = run(capsys, "--fix")
+    assert code == 0
+    assert "-COPY --from=docker.io/cloudflare/sandbox:0.12.7 /container-server/sandbox" in out
+    assert "+COPY --from=docker.io/cloudflare/sandbox:0.12.10 /container-server/sandbox" in out
+    assert "ENV SANDBOX_VERSION=0.12.10\n" in (folder / "Dockerfile").read_text()
+
+
+def test_fix_mends_toml_and_keeps_comments(folder: Path, capsys: pytest.CaptureFixture[str]):
+    text = PROJECTS["bare image name and a type that does not exist, in TOML"].files["wrangler.toml"]
+    write(folder, Project({**SOUND, "wrangler.toml": f"# ours\n{text}"}))
+    run(capsys, "--fix")
+    mended = (folder / "wrangler.toml").read_text()
+    assert mended.startswith("# ours\n")
+    assert 'compatibility_flags = ["nodejs_compat"]\n' in mended
+    assert 'image = "docker.io/cloudflare/sandbox:0.12.10"\n' in mended
+
+
+def test_fix_leaves_alone_what_it_cannot_write_back(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, PROJECTS["sound"])
+    data = config(compatibility_date="2026-07-01").replace("\n", "\r\n").encode()
+    (folder / "wrangler.jsonc").write_bytes(data)
+    assert run(capsys, "--fix")[0] == 1
+    assert (folder / "wrangler.jsonc").read_bytes() == data
+
+
+def test_a_diff_does_not_spoil_json(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, DRIFTED)
+    _, out, err = run(capsys, "--diff", "--format", "json")
+    assert json.loads(out)["projects"] == 1
+    assert "+FROM docker.io/cloudflare/sandbox:0.12.10" in err
+
+
+def test_the_container_engine_is_looked_for_when_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    write(folder, PROJECTS["sound"])
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("WRANGLER_DOCKER_BIN", raising=False)
+    code, out, _ = run(capsys, "--local")
+    assert code == 1
+    assert "Dockerfile:1: the image is to be built here, but no container engine was found" in out
+    engine = folder / "docker"
+    engine.write_text("#!/bin/sh\n")
+    engine.chmod(0o755)
+    assert run(capsys, "--local")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "rule"),
+    [
+        ("Dockerfile.sandbox", {"Dockerfile.sandbox": "FROM debian\n"}, "image/floating"),
+        ("package.json", {"package.json": '{"dependencies": {"@cloudflare/sandbox": "*"}}'}, "supply/sdk-floating"),
+        ("a.ts", {"a.ts": "const sandbox = 1;\nsandbox.rm('a');\n"}, "code/no-such-call"),
+        ("wrangler.json", {"wrangler.json": config(), **SOUND}, None),
+    ],
+)
+def test_single_files(
+    name: str, files: dict[str, str], rule: str | None, folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    write(folder, Project(files))
+    _, out, _ = run(capsys, name)
+    assert (rule is None) or f"[{rule}]" in out
+    assert out.count("projects" if "projects" in out else "1 project") == 1
+
+
+def test_a_pulumi_project(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
+    stack = "config:\n  p:settings:\n    worker:\n      variables:\n        API_TOKEN: abc\n"
+    (folder / "Pulumi.dev.yaml").write_text(stack)
+    (folder / "Pulumi.bad.yaml").write_text("config:\n  p:settings:\n    name: dev\n    contaner: {}\n")
+    code, out, _ = run(capsys)
+    assert code == 2
+    assert "mandatory: Pulumi.bad.yaml:4: contaner: no such setting; did you mean container? [check/unreadable]" in out
+    assert "mandatory: Pulumi.dev.yaml:5: API_TOKEN holds what looks like a secret (3 characters)" in out
+
+
+def test_as_a_process(tmp_path: Path):
+    write(tmp_path, DRIFTED)
+    argv = [sys.executable, "-m", "components", "check", *DAY, str(tmp_path)]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"{tmp_path}/Dockerfile:1: the image has version 0.12.9" in done.stdout
+
+
+def test_checking_a_wrangler_project_loads_nothing_heavy(tmp_path: Path):
+    write(tmp_path, PROJECTS["sound"])
+    probe = f"import sys; from components.cli import main; main(['check', {str(tmp_path)!r}]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"pulumi", "pydantic", "yaml", "grpc", "jinja2", "cloudflare"} & set(done.stdout.split())
+
+
+def test_a_key_is_shown_once_and_kept_as_a_hash(capsys: pytest.CaptureFixture[str]):
+    assert main(["key", "--tenant", "it's-me!", "--scopes", "exec,files:*"]) == 0
+    out = capsys.readouterr()
+    key = out.out.strip()
+    assert re.fullmatch(r"sbx_[A-Za-z0-9_-]{43}", key)
+    assert key not in out.err
+    settings = yaml.safe_load(out.err.partition("stack:\n")[2])["access"]
+    assert AccessSettings.parse(settings).api_keys["it-s-me-"].model_dump(exclude_none=True) == {
+        "sha256": hashlib.sha256(key.encode()).hexdigest(),
+        "tenant": "it's-me!",
+        "scopes": ("exec", "files:*"),
+    }
+
+
+def test_a_key_is_new_every_time(capsys: pytest.CaptureFixture[str]):
+    keys = set()
+    for _ in range(3):
+        main(["key", "--tenant", "a", "--scopes", "*"])
+        keys.add(capsys.readouterr().out)
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--tenant", "a", "--scopes", "fly"], "there is no scope 'fly'; known are "),
+        (["--tenant", "a b", "--scopes", "exec"], "use 1 to 200 visible ASCII characters without spaces"),
+    ],
+)
+def test_a_key_for_nobody_or_nothing_is_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["key", *arguments])
+    assert message in capsys.readouterr().err
