@@ -56,7 +56,7 @@ measure: venv ## measure the emulator and print a table
 docs: venv ## bring the generated parts of the documentation up to date
 	$(RUN) tests.generated_docs
 
-clean: ## remove .venv and .local (run `make down` first)
+clean: ## remove .venv, .local and what was built (run `make down` first)
 	$(TOOLS) clean
 
 clean-cache: ## remove the tools that all checkouts share

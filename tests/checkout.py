@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from tests.worker_build import share_packages
 from tools.paths import ROOT
 
 
@@ -33,6 +34,12 @@ class Checkout:
         self.local.mkdir()
         shutil.copy(ROOT / ".local" / "toolchain.json", self.local)
         (self.folder / ".venv").symlink_to(ROOT / ".venv")
+        share_packages(self.folder)
+
+    def with_program(self, program: str) -> "Checkout":
+        """Let another program stand for this repository's own."""
+        (self.folder / "__main__.py").write_text(program)
+        return self
 
     @property
     def local(self) -> Path:

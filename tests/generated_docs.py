@@ -5,19 +5,22 @@ from typing import Final
 
 from emulator.registry import load_services
 from emulator.table import fidelity_table
+from tests.policy import rule_pages
 from tests.provider import property_tables
 from tools.paths import ROOT
 
 _TABLE_MARK: Final = "<!-- made by `python -m emulator table`; `make docs` brings it up to date -->\n"
 _PROPERTIES_MARK: Final = "<!-- made from components/provider/properties.py; `make docs` brings it up to date -->\n"
+_RULES_MARK: Final = "<!-- made from components/rules; `make docs` brings it up to date -->\n"
 
 
 def wanted() -> dict[Path, str]:
     """Give every page with generated parts as it should be."""
-    emulator, plugin = ROOT / "docs" / "emulator.md", ROOT / "docs" / "plugin.md"
+    emulator, plugin, rules = (ROOT / "docs" / f"{name}.md" for name in ("emulator", "plugin", "rules"))
     return {
         emulator: _head(emulator, _TABLE_MARK) + fidelity_table(load_services()),
         plugin: _head(plugin, _PROPERTIES_MARK) + property_tables.text(),
+        rules: _head(rules, _RULES_MARK) + rule_pages.text(),
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tools import install, interrupt
 from tools.errors import SetupError
-from tools.paths import LOCAL, VENV, cache_root
+from tools.paths import LOCAL, ROOT, VENV, cache_root
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
         "up": ("deploy the local stack", _up),
         "down": ("destroy the local stack and stop what `up` started", _down),
         "env": ("print shell settings for running pulumi by hand on the local stack", _env),
-        "clean": ("remove .venv and .local", _clean),
+        "clean": ("remove .venv, .local and what was built", _clean),
         "clean-cache": ("remove the cache of tools shared by all checkouts", _clean_cache),
     }
     chosen = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -72,7 +72,7 @@ def _env() -> int:
 def _clean() -> int:
     if any((LOCAL / "state" / ".pulumi").glob("stacks/**/*.json")):
         raise SetupError("nothing was removed", "the local stack is still up", "Run `make down` first")
-    _remove(VENV, LOCAL)
+    _remove(VENV, LOCAL, ROOT / ".sandbox-build")
     return 0
 
 

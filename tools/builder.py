@@ -7,10 +7,12 @@ instead, and a stand-in is deployed as a ready image.
 
 import base64
 import contextlib
+import ctypes
 import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -27,8 +29,10 @@ from tools.toolchain import Toolchain
 
 NAME: Final = "cloudflare-sandbox-local"
 _BASE: Final = "cloudflare/sandbox"
+_VARIANTS: Final = ("python", "opencode", "musl")
 _SERVER: Final = "/container-server/sandbox"
 _START_SECONDS: Final = 30
+_PR_SET_PDEATHSIG: Final = 1
 _STOP_SECONDS: Final = 20
 
 
@@ -75,7 +79,7 @@ def seed(cloudflare: Emulated, version: str) -> str:
     server = b"#!/bin/sh\necho 'a stand-in has no sandbox server' >&2\nexit 1\n"
     body = {
         "repository": _BASE,
-        "tags": [version],
+        "tags": [version, *(f"{version}-{each}" for each in _VARIANTS)],
         "env": [f"SANDBOX_VERSION={version}"],
         "entrypoint": [_SERVER],
         "files": {_SERVER: {"content": base64.b64encode(server).decode(), "mode": 0o755}},
@@ -110,7 +114,20 @@ def _start(programs: Path, registry: str, folder: Path) -> subprocess.Popen[byte
     env = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
     with (folder / "log").open("wb") as log:
         # A group of its own: Ctrl-C is for the engine, which still needs the builder while it saves its state.
-        return subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0)
+        return subprocess.Popen(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            process_group=0,
+            preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time
+        )
+
+
+def _end_with_parent() -> None:
+    """Have Linux end this process when the one that started it dies, even by a signal nobody can catch."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _wait(process: subprocess.Popen[bytes], folder: Path) -> str:

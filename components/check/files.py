@@ -29,12 +29,12 @@ class Files:
     root: Path
     problems: list[tuple[str, str]] = field(default_factory=list)
     """Places and what is wrong there."""
+    _start: str = field(default_factory=lambda: os.path.join(os.getcwd(), ""))  # noqa: PTH109, PTH118 - text is faster
 
     def name(self, path: Path) -> str:
         """Give a file's name as findings say it: relative to where the command was started, if it is below."""
-        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
-        start = Path.cwd()
-        return absolute.relative_to(start).as_posix() if absolute.is_relative_to(start) else absolute.as_posix()
+        absolute = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
+        return absolute.removeprefix(self._start).replace(os.sep, "/")
 
     def text(self, path: Path, largest: int = LARGEST_CONFIG) -> str | None:
         """Give a file's text; None if there is no such file, or if it cannot be read, which is remembered."""

@@ -12,6 +12,7 @@ from ..settings import SandboxSettings, SettingsError
 from ..settings.facts import facts
 from . import npm
 from .files import Files
+from .source import Modules
 from .wrangler import read_dockerfile
 
 _KEY: Final = ":settings"
@@ -64,11 +65,28 @@ def _judge(files: Files, path: Path, node: Any) -> Iterator[Stack]:
         for problem in problems:
             files.problem(place(problem.partition(":")[0]), problem)
         return
-    package, supply = npm.facts(files, path.parent / "worker_src", path.parent)
+    entry = path.parent / (settings.worker.entry or "worker_src/src/index.ts")
+    package, supply = npm.facts(files, _package_folder(entry, path.parent), path.parent)
     stack = _placed(facts(settings, package), place)
+    if settings.worker.entry:
+        stack = _with_source(files, entry, stack, place("worker.entry"))
     if settings.image.dockerfile:
         stack = _with_dockerfile(files, path.parent / settings.image.dockerfile, stack)
     yield replace(stack, package=stack.package if settings.sdk.version else package, supply=supply)
+
+
+def _package_folder(entry: Path, top: Path) -> Path:
+    """Find the folder of the package that an entry module belongs to."""
+    above = (each for each in entry.parents if each.is_relative_to(top))
+    return next((each for each in above if (each / "package.json").is_file()), top)
+
+
+def _with_source(files: Files, entry: Path, stack: Stack, where: str) -> Stack:
+    modules = Modules(files, entry)
+    if not modules.found:
+        files.problem(where, f"there is no entry module {entry.name}")
+        return stack
+    return replace(stack, worker=replace(stack.worker, exports=modules.exports()), source=modules.facts())
 
 
 def _with_dockerfile(files: Files, path: Path, stack: Stack) -> Stack:

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 _TOKEN: Final = re.compile(
@@ -77,21 +77,17 @@ class Script:
         """The text with comments and the content of strings blanked; quotes and line ends stay."""
         return "".join(_masked(self.text))
 
-    def calls(self, names: Iterator[str] | tuple[str, ...]) -> Iterator[Invocation]:
+    def calls(self, names: tuple[str, ...]) -> Iterator[Invocation]:
         """Give every call of these names."""
-        pattern = re.compile(rf"(?:(\?)?\.\s*|(?<![\w$.]))({'|'.join(names)})\s*(?:<[^<>()]*>\s*)?\(")
-        for match in pattern.finditer(self.masked):
+        for match in _pattern(names).finditer(self.masked) if names else ():
             end = self._brackets.get(match.end() - 1)
-            if (
-                end is None
-                or end - match.end() > _LONGEST
-                or re.search(r"\bfunction\s*$", self.masked[max(0, match.start() - 20) : match.start()])
-            ):
+            before = self.masked[max(0, match.start() - 40) : match.start()].rstrip()
+            if end is None or end - match.end() > _LONGEST or before.endswith(("function", "$")):
                 continue
-            method = "." in self.masked[match.start() : match.start(2)]
-            receiver, start = self._receiver(match.start()) if method else ("", match.start())
+            dot = self.masked.rfind(".", 0, match.start())
+            receiver, start = self._receiver(dot) if before.endswith(".") else ("", match.start())
             arguments = tuple(self._arguments(match.end(), end))
-            yield Invocation(receiver, match[2], match.start(2), arguments, self._dropped(start, end))
+            yield Invocation(receiver, match[1], match.start(), arguments, self._dropped(start, end))
 
     def _receiver(self, dot: int) -> tuple[str, int]:
         left = max(0, dot - _WINDOW)
@@ -151,6 +147,11 @@ class Script:
     @cached_property
     def _line_ends(self) -> list[int]:
         return [match.start() for match in re.finditer("\n", self.text)]
+
+
+@lru_cache(maxsize=256)
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(names)})\s*(?:<[^<>()]*>\s*)?\(")
 
 
 def _masked(text: str) -> Iterator[str]:

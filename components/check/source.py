@@ -21,15 +21,21 @@ _METHODS: Final = (
     "runCode", "mountBucket", "createBackup", "restoreBackup",
 )  # fmt: skip
 _FUNCTIONS: Final = ("getSandbox",)
-_ASSIGNED: Final = re.compile(
-    r"\b([A-Za-z_$][\w$]*)\s*(?::[^=;\n]{1,80})?=\s*(?:await\s+)?(?:getSandbox\b|[\w$.]*(?:createSession|getSession)\s*\()"
-)
-_TYPED: Final = re.compile(r"\b([A-Za-z_$][\w$]*)\s*\??:\s*(?:[\w.]+<\s*)?(?:Sandbox|ISandbox|ExecutionSession)\b")
+# Both begin with what is rare, and look back from there for the name.
+_GOT: Final = re.compile(r"(?:getSandbox|createSession|getSession)\s*(?:<[^<>()]*>\s*)?\(")
+_TYPED: Final = re.compile(r":\s*(?:[\w.]+<\s*)?(?:Sandbox|ISandbox|ExecutionSession)\b")
+_ASSIGNED_TO: Final = re.compile(r"([A-Za-z_$][\w$]*)\s*(?::[^=;\n]{1,80})?=\s*(?:await\s+)?[\w$.]*$")
+_NAME: Final = re.compile(r"([A-Za-z_$][\w$]*)\s*\??$")
 _LOOKS: Final = re.compile(r"sandbox|^sbx$", re.IGNORECASE)
 _WORDS: Final = re.compile(
     r"\bstatic\s+(outbound\w*)|\b(allowedHosts|deniedHosts)\s*[=:]|\b(credentialProxy)\s*:\s*true"
     r"|\b(proxyToSandbox|sleepAfter|keepAlive|createBackup|restoreBackup)\b|\.\s*(tunnels)\b|\b(transport)\s*:"
 )
+_WORD_PARTS: Final = (
+    "outbound", "edHosts", "credentialProxy", "proxyToSandbox", "sleepAfter", "keepAlive", "Backup", "tunnels",
+    "transport",
+)  # fmt: skip
+"""A part of every such word, to look for before the slower search."""
 _BRIDGE: Final = f"{PACKAGE}/bridge"
 _HANDLER: Final = re.compile(r"\bfetch\s*(?::\s*(?:async\s*)?)?\([^)]*\)[^{;]{0,80}\{")
 
@@ -100,21 +106,31 @@ class Modules:
 
 
 def _resolved(path: Path, target: str) -> Path | None:
-    base = Path(os.path.normpath(path.parent / target))
-    stem = base.with_suffix("") if base.suffix in {".js", ".mjs", ".jsx", ".cjs"} else base
-    candidates = [base, *(stem.with_name(stem.name + suffix) for suffix in _SUFFIXES)]
-    candidates += [base / f"index{suffix}" for suffix in _SUFFIXES]
-    return next((each for each in candidates if each.suffix in _SUFFIXES and each.is_file()), None)
+    base = os.path.normpath(os.path.join(path.parent, target))  # noqa: PTH118 - text is faster
+    stem = base.removesuffix(".js").removesuffix(".mjs").removesuffix(".jsx").removesuffix(".cjs")
+    candidates = (base, *(stem + suffix for suffix in _SUFFIXES), *(f"{base}/index{suffix}" for suffix in _SUFFIXES))
+    found = (each for each in candidates if each.endswith(_SUFFIXES) and os.path.isfile(each))  # noqa: PTH113
+    first = next(found, None)
+    return Path(first) if first else None
 
 
 def _invocations(script: Script) -> Iterator[Invocation]:
-    known = {match[1] for pattern in (_ASSIGNED, _TYPED) for match in pattern.finditer(script.masked)}
-    for each in script.calls((*_FUNCTIONS, *_METHODS)):
+    known = set(_sandboxes(script.masked))
+    for each in script.calls(tuple(name for name in (*_FUNCTIONS, *_METHODS) if name in script.text)):
         if each.name in _FUNCTIONS:
             if not each.receiver:
                 yield each
         elif each.receiver in known or each.receiver == "getSandbox" or _LOOKS.search(each.receiver):
             yield each
+
+
+def _sandboxes(masked: str) -> Iterator[str]:
+    """Give the names of variables and parameters that hold a sandbox or a session."""
+    for anchor, name in ((_GOT, _ASSIGNED_TO), (_TYPED, _NAME)):
+        for match in anchor.finditer(masked):
+            before = name.search(masked[max(0, match.start() - 200) : match.start()])
+            if before:
+                yield before[1]
 
 
 def _call(each: Invocation, where: str) -> Call:
@@ -124,7 +140,8 @@ def _call(each: Invocation, where: str) -> Call:
 
 
 def _uses(script: Script, name: str, calls: list[Call]) -> Iterator[Fact[str]]:
-    for match in _WORDS.finditer(script.masked):
+    said = any(word in script.text for word in _WORD_PARTS)
+    for match in _WORDS.finditer(script.masked) if said else ():
         word = next(filter(None, match.groups()))
         yield Fact(word, f"{name}:{script.line(match.start())}")
     for call in calls:

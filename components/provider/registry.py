@@ -34,10 +34,6 @@ class Registry:
         self._auth = (minted["username"], minted["password"])
         self._origin = f"{'http' if is_loopback(self.host) else 'https'}://{self.host}"
 
-    def exists(self, repository: str, digest: str) -> bool:
-        """Whether a manifest is there."""
-        return self._call("HEAD", f"{repository}/manifests/{digest}") is not None
-
     def manifest(self, repository: str, digest: str) -> Any:
         """Give a manifest, or None when it is not there."""
         return self._document(f"{repository}/manifests/{digest}", digest)
@@ -46,9 +42,9 @@ class Registry:
         """Give a document that a manifest names, or None when it is not there."""
         return self._document(f"{repository}/blobs/{digest}", digest)
 
-    def delete(self, repository: str, digest: str) -> bool:
-        """Take a manifest and its tags away; whether it was there."""
-        return self._call("DELETE", f"{repository}/manifests/{digest}") is not None
+    def delete(self, repository: str, digest: str) -> None:
+        """Take a manifest and its tags away; what is gone already is fine."""
+        self._call("DELETE", f"{repository}/manifests/{digest}")
 
     def collect_garbage(self) -> None:
         """Have the layers deleted that no manifest names any more."""

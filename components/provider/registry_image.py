@@ -81,8 +81,8 @@ class RegistryImage(Resource):
             run.warn(f"kept image {_id(inputs)}: it is still run by {', '.join(users)}")
             return
         registry = Registry(run.client, inputs["accountId"], "push")
-        if registry.delete(_name(inputs), inputs["digest"]):
-            registry.collect_garbage()
+        registry.delete(_name(inputs), inputs["digest"])
+        registry.collect_garbage()  # also when the image is gone: an earlier try may have come only so far
 
 
 def _name(inputs: Inputs) -> str:

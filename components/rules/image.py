@@ -10,7 +10,7 @@ from .features import base_tags, images, references, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 from .secrets import looks_secret, shown
 
-_IMAGES = "/containers/configuration/image-management/"
+_IMAGES = "/containers/image-management/"
 _DOCKERFILE = "/sandbox/sdk/configuration/dockerfile/"
 _DIGEST = f"@sha256:{'a' * 64}"
 _PLATFORM = "linux/amd64"

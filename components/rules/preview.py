@@ -15,7 +15,7 @@ from .features import uses
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
 _PREVIEWS = "/sandbox/sdk/concepts/preview-urls/"
-_PRODUCTION = "/sandbox/sdk/guides/production-deployment/"
+_PRODUCTION = "/sandbox/sdk/guides/preview-urls-custom-domain/"
 _LOWEST_PORT, _HIGHEST_PORT = 1024, 65535
 
 

@@ -8,7 +8,8 @@ _NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _HARMLESS: Final = re.compile(
-    r"(?:_(?:NAME|URL|URI|TTL|FILE|PATH|HEADER|ISSUER|LENGTH|SECONDS|MS|ENDPOINT)$)|^(?:MAX|MIN)_", re.IGNORECASE
+    r"(?:_(?:NAME|URL|URI|TTL|FILE|PATH|HEADER|ISSUER|LENGTH|LIMIT|COUNT|TYPE|PREFIX|SECONDS|MS|ENDPOINT)$)|^(?:MAX|MIN)_",
+    re.IGNORECASE,
 )
 _VALUE: Final = re.compile(
     r"sk-[A-Za-z0-9_-]{20,}|gh[opsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AKIA[0-9A-Z]{16}"

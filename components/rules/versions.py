@@ -1,6 +1,8 @@
 """Rules about versions: package, lock file, every image and Dockerfile, and what is live agree."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from ..platform.sdk import IMAGE, VERSION_VARIABLE
 from ..platform.sdk_support import LAST_0X, exact, variant_exists
@@ -8,6 +10,7 @@ from .facts import Call, Container, Dockerfile, Fact, Image, Live, Package, Sour
 from .features import base_tags, calls, copied_tags, images, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
+_PYTHON: Final = re.compile(r"""\blanguage['"]?\s*:\s*['"`]python""")
 _SYNC = "/sandbox/sdk/configuration/dockerfile/"
 
 
@@ -225,7 +228,7 @@ def _python(tag: str) -> Stack:
         _python("0.12.10-python"),
         _python("0.5.6"),
         Stack(
-            source=Source(calls=(Call("createCodeContext", "src/index.ts:7", ("{ language: 'javascript' }",)),)),
+            source=Source(calls=(Call("runCode", "src/index.ts:7", ("'python'", "{ language: 'javascript' }")),)),
             containers=(Container(image=_image("0.12.10")),),
         ),
         Stack(
@@ -239,7 +242,7 @@ def python_variant(stack: Stack) -> Iterator[Hit]:
     wanting = [
         call
         for call in calls(stack, "createCodeContext", "runCode")
-        if any("python" in argument for argument in call.arguments)
+        if any(_PYTHON.search(argument) for argument in call.arguments)
     ]
     for _, image in images(stack):
         # A Dockerfile may install Python itself.

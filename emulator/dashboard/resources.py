@@ -89,12 +89,7 @@ def routes(store: Store, names: dict[str, str]) -> Document:
         store,
         "worker_route",
         names,
-        lambda zone, each: {
-            "key": each["id"],
-            "zone": names[zone],
-            "pattern": plain(each["pattern"]),
-            "worker": each.get("script"),
-        },
+        lambda _, each: {"key": each["id"], "pattern": plain(each["pattern"]), "worker": each.get("script")},
     )
 
 
@@ -104,12 +99,7 @@ def domains(store: Store, account: str) -> Document:
         store,
         "worker_domain",
         [account],
-        lambda _, each: {
-            "key": each["id"],
-            "hostname": each["hostname"],
-            "worker": each["service"],
-            "zone": each["zone_name"],
-        },
+        lambda _, each: {"key": each["id"], "hostname": each["hostname"], "worker": each["service"]},
     )
 
 

@@ -1,6 +1,6 @@
 """`/dashboard`: the page, its files and the document it shows; `/` leads there.
 
-It is aside: its requests are not recorded, no fault and no latency touches them, and the store takes no write.
+It is aside: its requests are not recorded, no fault or latency touches them, and the store takes no write meanwhile.
 """
 
 import hashlib

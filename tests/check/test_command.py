@@ -388,6 +388,26 @@ def test_a_pulumi_project(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert "mandatory: Pulumi.dev.yaml:5: API_TOKEN holds what looks like a secret (3 characters)" in out
 
 
+def test_a_pulumi_project_with_a_worker_and_an_image_of_its_own(folder: Path, capsys: pytest.CaptureFixture[str]):
+    files = {name: text for name, text in DRIFTED.files.items() if name != "wrangler.jsonc"}
+    write(folder, Project({f"app/{name}": text for name, text in files.items()}))
+    (folder / "app/src/index.ts").write_text("export default {};\n")
+    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
+    (folder / "Pulumi.dev.yaml").write_text(
+        "config:\n  p:settings:\n    worker: {entry: app/src/index.ts}\n    image: {dockerfile: app/Dockerfile}\n"
+    )
+    code, out, _ = run(capsys)
+    assert code == 1
+    assert re.findall(r"^(?:mandatory|advisory): (\S+): .*\[(.*)\]$", out, re.MULTILINE) == [
+        ("app/Dockerfile:1", "versions/image-tag"),
+        ("app/src/index.ts:1", "classes/exported"),
+    ]
+    (folder / "app/src/index.ts").unlink()
+    code, out, _ = run(capsys)
+    assert code == 2
+    assert "mandatory: Pulumi.dev.yaml:3: there is no entry module index.ts [check/unreadable]" in out
+
+
 def test_as_a_process(tmp_path: Path):
     write(tmp_path, DRIFTED)
     argv = [sys.executable, "-m", "components", "check", *DAY, str(tmp_path)]

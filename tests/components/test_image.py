@@ -1,5 +1,6 @@
 """SandboxImage: what it registers, exactly; and every mistake in the section `image`, in its words."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
 from components.image import ImageArgs, SandboxImage, plan
 from components.settings import SettingsError
@@ -345,6 +347,14 @@ def test_mistakes_in_the_settings(settings: dict[str, Any], text: str):
     with pytest.raises(SettingsError) as caught:
         ImageSettings.parse(settings)
     assert caught.value.problems == [text]
+
+
+def test_the_examples_of_the_documentation_are_right():
+    page = (ROOT / "docs/images.md").read_text()
+    examples = [yaml.safe_load(each) for each in re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)]
+    assert len(examples) == 4
+    for each in examples:
+        ImageSettings.parse(each["image"])
 
 
 def test_nothing_said_means_the_default_image():

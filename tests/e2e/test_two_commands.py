@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import signal
 import socket
+import stat
 import subprocess
 import time
 from pathlib import Path
@@ -20,24 +22,40 @@ pytestmark = pytest.mark.engine
 
 def test_up_twice_then_down_twice(checkout: Checkout):
     first = checkout.succeed("up")
-    assert "+ 2 created" in first
+    assert "+ 27 created" in first
     assert "  worker_name             sandbox-local\n" in first
     assert "  bucket_names.files      sandbox-local-files\n" in first
+    assert re.search(r"  images.main +127\.0\.0\.1:\d+/[0-9a-f]{32}/sandbox-local-main@sha256:[0-9a-f]{64}\n", first)
     assert "  make down " in first
-    assert "2 unchanged" in checkout.succeed("up")
-    assert "- 2 deleted" in checkout.succeed("down")
+    key = (checkout.local / "api-key").read_text().strip()
+    assert stat.S_IMODE((checkout.local / "api-key").stat().st_mode) == 0o600
+    assert "27 unchanged" in checkout.succeed("up")
+    assert (checkout.local / "api-key").read_text().strip() == key
+    written = first + "".join(path.read_text() for path in checkout.local.rglob("*.*ml"))
+    assert key not in written
+    assert "- 27 deleted" in checkout.succeed("down")
     assert checkout.succeed("down") == "Nothing to take down: the local stack is not up.\n"
-    assert "+ 2 created" in checkout.succeed("up")
 
 
-def test_the_committed_stack_file_is_never_written(checkout: Checkout):
-    checkout.succeed("up")
-    assert (checkout.folder / "Pulumi.local.yaml").read_text() == (ROOT / "Pulumi.local.yaml").read_text()
+def test_without_a_builder_a_ready_image_is_deployed(checkout: Checkout):
+    record = checkout.local / "toolchain.json"
+    tools = json.loads(record.read_text())
+    tools["parts"]["buildkit"] = None
+    record.write_text(json.dumps(tools))
+    shown = checkout.succeed("up")
+    assert "No image is built here (BuildKit needs Linux): a ready stand-in is deployed.\n" in shown
+    assert re.search(r"  images.main +docker\.io/cloudflare/sandbox@sha256:[0-9a-f]{64}\n", shown)
+    assert "25 unchanged" in checkout.succeed("up")
+
+
+def test_the_committed_stack_file_is_never_written(plain: Checkout):
+    plain.succeed("up")
+    assert (plain.folder / "Pulumi.local.yaml").read_text() == (ROOT / "Pulumi.local.yaml").read_text()
 
 
 def test_the_stack_can_be_worked_on_by_hand_and_what_was_added_stays(checkout: Checkout):
     checkout.succeed("up")
-    assert "2 unchanged" in checkout.by_hand("pulumi preview --non-interactive")
+    assert "27 unchanged" in checkout.by_hand("pulumi preview --non-interactive")
     assert json.loads(checkout.by_hand("pulumi stack output --json"))["worker_name"] == "sandbox-local"
     checkout.by_hand("pulumi config set --secret apiKey s3cret")
     checkout.succeed("up")
@@ -72,15 +90,15 @@ def _command_line(process: Path) -> bytes:
         return b"emulator, or gone"
 
 
-def test_a_run_that_was_killed_is_mended_by_the_next(checkout: Checkout):
-    main = checkout.folder / "__main__.py"
+def test_a_run_that_was_killed_is_mended_by_the_next(plain: Checkout):
+    main = plain.folder / "__main__.py"
     program = main.read_text()
-    started = checkout.folder / "started"
+    started = plain.folder / "started"
     main.write_text(f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(60)\n")
     process = subprocess.Popen(
         ["make", "up"],
-        cwd=checkout.folder,
-        env=checkout.env,
+        cwd=plain.folder,
+        env=plain.env,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -89,41 +107,41 @@ def test_a_run_that_was_killed_is_mended_by_the_next(checkout: Checkout):
     while not started.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    (lock,) = (checkout.local / "state" / ".pulumi" / "locks").rglob("*.json")
+    (lock,) = (plain.local / "state" / ".pulumi" / "locks").rglob("*.json")
     os.killpg(process.pid, signal.SIGKILL)
     os.kill(json.loads(lock.read_text())["pid"], signal.SIGKILL)
     process.wait()
-    assert_ends_soon(checkout.folder)
+    assert_ends_soon(plain.folder)
     assert lock.exists(), "the engine's lock was left"
 
     main.write_text(program)
-    assert "+ 2 created" in checkout.succeed("up")
+    assert "+ 2 created" in plain.succeed("up")
 
 
-def test_the_emulator_keeps_its_account_and_comes_back_when_killed(checkout: Checkout):
-    assert "  emulator                http://127.0.0.1:" in checkout.succeed("up")
-    account = checkout.emulator("/client/v4/accounts")[0]["id"]
-    checkout.emulator(f"/client/v4/accounts/{account}/r2/buckets", {"name": "left-behind"})
-    os.kill(json.loads((checkout.local / "emulator.json").read_text())["pid"], signal.SIGKILL)
-    checkout.succeed("up")
-    assert checkout.emulator(f"/client/v4/accounts/{account}/r2/buckets")["buckets"][0]["name"] == "left-behind"
-    down = checkout.succeed("down")
+def test_the_emulator_keeps_its_account_and_comes_back_when_killed(plain: Checkout):
+    assert "  emulator     http://127.0.0.1:" in plain.succeed("up")
+    account = plain.emulator("/client/v4/accounts")[0]["id"]
+    plain.emulator(f"/client/v4/accounts/{account}/r2/buckets", {"name": "left-behind"})
+    os.kill(json.loads((plain.local / "emulator.json").read_text())["pid"], signal.SIGKILL)
+    plain.succeed("up")
+    assert plain.emulator(f"/client/v4/accounts/{account}/r2/buckets")["buckets"][0]["name"] == "left-behind"
+    down = plain.succeed("down")
     assert "The emulated account still holds 1 r2_bucket; it is kept in .local/emulator.\n" in down
 
 
-def test_down_stops_the_emulator_and_forgets_an_empty_account(checkout: Checkout):
-    checkout.succeed("up")
-    address = json.loads((checkout.local / "emulator.json").read_text())["base_url"]
-    checkout.succeed("down")
+def test_down_stops_the_emulator_and_forgets_an_empty_account(plain: Checkout):
+    plain.succeed("up")
+    address = json.loads((plain.local / "emulator.json").read_text())["base_url"]
+    plain.succeed("down")
     with pytest.raises(httpx.ConnectError):
         httpx.get(address)
-    assert not (checkout.local / "emulator").exists()
+    assert not (plain.local / "emulator").exists()
 
 
-def test_a_port_in_use_is_one_clear_sentence(checkout: Checkout):
+def test_a_port_in_use_is_one_clear_sentence(plain: Checkout):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = checkout.make("up", f"EMULATOR_PORT={port}")
+        done = plain.make("up", f"EMULATOR_PORT={port}")
     assert done.returncode != 0
     assert (
         f"error: cannot start the emulator: Port {port} on 127.0.0.1 is in use; choose another with --port. "
@@ -152,10 +170,10 @@ def test_nothing_of_the_users_own_settings_reaches_the_stack(checkout: Checkout)
         assert seen["DOCKER_CONFIG"].startswith(str(checkout.folder))
 
 
-def test_a_setting_removed_from_the_stack_file_is_removed_from_the_stack(checkout: Checkout):
-    checkout.succeed("up")
-    (checkout.folder / "Pulumi.local.yaml").write_text("config: {}\n")
-    assert "  environment             lasting\n" in checkout.succeed("up")
+def test_a_setting_removed_from_the_stack_file_is_removed_from_the_stack(plain: Checkout):
+    assert "  environment  throw-away\n" in plain.succeed("up")
+    (plain.folder / "Pulumi.local.yaml").write_text("config: {}\n")
+    assert "  environment  " not in plain.succeed("up")
 
 
 @pytest.mark.parametrize(
@@ -165,47 +183,47 @@ def test_a_setting_removed_from_the_stack_file_is_removed_from_the_stack(checkou
         ("- a list", "error: cannot read Pulumi.local.yaml: it is not a list of settings. Begin it with `config:`"),
     ],
 )
-def test_an_unreadable_stack_file_is_one_clear_sentence(checkout: Checkout, text: str, sentence: str):
-    (checkout.folder / "Pulumi.local.yaml").write_text(text)
-    done = checkout.make("up")
+def test_an_unreadable_stack_file_is_one_clear_sentence(plain: Checkout, text: str, sentence: str):
+    (plain.folder / "Pulumi.local.yaml").write_text(text)
+    done = plain.make("up")
     assert done.returncode != 0
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_run_by_hand_is_not_disturbed(checkout: Checkout):
-    checkout.succeed("up")
-    locks = checkout.local / "state" / ".pulumi" / "locks" / "organization" / "cloudflare-sandbox" / "local"
+def test_a_run_by_hand_is_not_disturbed(plain: Checkout):
+    plain.succeed("up")
+    locks = plain.local / "state" / ".pulumi" / "locks" / "organization" / "sandbox-stack" / "local"
     locks.mkdir(parents=True, exist_ok=True)
     (locks / "another.json").write_text(json.dumps({"pid": os.getpid()}))
-    done = checkout.make("up")
+    done = plain.make("up")
     assert done.returncode != 0
     assert f"error: the local stack is in use: process {os.getpid()} is working on it. Wait until" in done.stderr
     assert (locks / "another.json").exists()
     (locks / "another.json").unlink()
 
 
-def test_clean_refuses_while_the_stack_is_up(checkout: Checkout):
-    checkout.succeed("up")
-    done = checkout.make("clean")
+def test_clean_refuses_while_the_stack_is_up(plain: Checkout):
+    plain.succeed("up")
+    done = plain.make("clean")
     assert done.returncode != 0
     assert done.stderr.startswith("error: nothing was removed: the local stack is still up. Run `make down` first\n")
-    checkout.succeed("down")
-    checkout.succeed("clean")
-    assert not (checkout.local).exists()
-    assert not (checkout.folder / ".venv").is_symlink()
+    plain.succeed("down")
+    plain.succeed("clean")
+    assert not (plain.local).exists()
+    assert not (plain.folder / ".venv").is_symlink()
     assert (ROOT / ".venv").is_dir()
 
 
-def test_a_cancelled_run_ends_in_an_orderly_way(checkout: Checkout):
+def test_a_cancelled_run_ends_in_an_orderly_way(plain: Checkout):
     """What a pipeline does when it is cancelled: SIGTERM to the one process it knows."""
-    main = checkout.folder / "__main__.py"
+    main = plain.folder / "__main__.py"
     program = main.read_text()
-    started = checkout.folder / "started"
+    started = plain.folder / "started"
     main.write_text(f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(60)\n")
-    argv = [str(checkout.folder / ".venv/bin/python"), "-m", "tools", "up"]
+    argv = [str(plain.folder / ".venv/bin/python"), "-m", "tools", "up"]
     process = subprocess.Popen(
-        argv, cwd=checkout.folder, env=checkout.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        argv, cwd=plain.folder, env=plain.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 30
     while not started.exists():
@@ -213,10 +231,10 @@ def test_a_cancelled_run_ends_in_an_orderly_way(checkout: Checkout):
         time.sleep(0.05)
     process.terminate()
     assert process.wait(timeout=20) != 0
-    assert_ends_soon(checkout.folder)
-    assert not list((checkout.local / "state" / ".pulumi" / "locks").rglob("*.json"))
+    assert_ends_soon(plain.folder)
+    assert not list((plain.local / "state" / ".pulumi" / "locks").rglob("*.json"))
     main.write_text(program)
-    assert "+ 2 created" in checkout.succeed("up")
+    assert "+ 2 created" in plain.succeed("up")
 
 
 def test_a_failed_deployment_says_so_and_exits_non_zero(checkout: Checkout):

@@ -21,6 +21,8 @@ from typing import Any
 
 from tests.emulator.browser_install import Installed
 
+REBOUND = "rebound.example"
+"""A name that leads to loopback, as a hostile site's can."""
 _TIMEOUT = 60
 # Chromium wants the pipes as descriptors 3 and 4, which may be in use here: a step between puts them there.
 _LAUNCH = (
@@ -36,7 +38,7 @@ _FLAGS = (
     "--no-first-run",
     "--hide-scrollbars",
     "--remote-debugging-pipe",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
 _KEYS = {"Tab": 9, "Enter": 13, " ": 32}
 
@@ -134,7 +136,7 @@ class Page:
 
     def text(self, selector: str) -> str:
         """What a reader sees of an element."""
-        return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
+        return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText")).strip()
 
     def press(self, key: str) -> None:
         """Press a key and let it go."""
@@ -170,6 +172,24 @@ class Page:
         """Every address the page has asked for."""
         self.evaluate("0")
         return [e["params"]["request"]["url"] for e in self._events() if e["method"] == "Network.requestWillBeSent"]
+
+    def statuses(self, address: str) -> list[int]:
+        """How an address was answered, each time."""
+        self.evaluate("0")
+        answers = [
+            event["params"] for event in self._events() if event["method"] == "Network.responseReceivedExtraInfo"
+        ]
+        asked = {
+            event["params"]["requestId"]
+            for event in self._events()
+            if event["method"] == "Network.requestWillBeSent" and event["params"]["request"]["url"] == address
+        }
+        return [answer["statusCode"] for answer in answers if answer["requestId"] in asked]
+
+    def forgive(self, text: str) -> None:
+        """Drop complaints a test has provoked."""
+        self.evaluate("0")
+        self._browser.events = [event for event in self._browser.events if text not in json.dumps(event)]
 
     def _events(self) -> list[dict[str, Any]]:
         return [event for event in self._browser.events if event.get("sessionId") == self._session]

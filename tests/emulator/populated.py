@@ -26,7 +26,7 @@ class Populated:
         self._addresses()
         self._access()
         self._tokens()
-        raw.control("POST", "/clock", json={"advance": 40})
+        raw.advance(40)
         self.rollout()
 
     def made(self, method: str, path: str, **options: Any) -> Any:
@@ -103,7 +103,8 @@ class Populated:
             self.raw.control("PUT", path, json={"id": f"{number:064x}", "name": f"sandbox-{number}"})
 
     def rollout(self) -> None:
-        """Begin a rollout of four steps and let it come to the second."""
+        """Begin a rollout of four steps, a minute each, and let it come to the second."""
+        self.raw.control("PUT", "/containers/pace", json={"deletion": 3, "step": 60, "preparation": 1})
         body = {
             "description": f"{PLANTED}description",
             "strategy": "rolling",
@@ -111,8 +112,7 @@ class Populated:
             "target_configuration": {"image": f"{self.image}:1.1.0"},
         }
         self.made("POST", f"{self.account}/containers/applications/{self.application}/rollouts", json=body)
-        self.raw.control("PUT", "/containers/pace", json={"deletion": 3, "step": 60, "preparation": 1})
-        self.raw.control("POST", "/clock", json={"advance": 5})
+        self.raw.advance(130)
 
     def _addresses(self) -> None:
         records = [

@@ -21,7 +21,7 @@ def main(file: Path, scheme: str) -> None:
         for path in ("queues", "workers/scripts/absent"):
             raw.http.get(f"{emulator.url}/accounts/{emulator.account_id}/{path}")
         raw.http.close()
-        with browser.page(f"{emulator.origin}/dashboard", width=1600, height=1040, scheme=scheme) as page:
+        with browser.page(f"{emulator.origin}/dashboard", width=1600, height=1028, scheme=scheme) as page:
             page.until("document.querySelector('#workers tbody tr')")
             page.evaluate("document.querySelector('#workers details').open = true")
             page.evaluate("document.fonts.ready.then(() => true)")

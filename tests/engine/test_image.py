@@ -1,5 +1,6 @@
 """SandboxImage on the real engine: built by BuildKit on a stand-in base, pushed to the emulated registry, deleted."""
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -36,8 +37,8 @@ image = SandboxImage("image", ImageArgs(
     settings=ImageSettings.parse(given["image"]),
     account_id=given["account"],
     repository="sandbox-test-image",
-    sdk_version={VERSION!r},
-    generation="0.12",
+    sdk_version=given["version"],
+    generation=given["generation"],
     project_folder=here,
     build_folder=here / "build",
     secrets=secrets,
@@ -71,6 +72,8 @@ export default { async fetch() { return new Response(); } };
 class World:
     """A project with an image, a builder and an emulated account."""
 
+    version = VERSION
+
     def __init__(self, project: Project, emulator: Running, settings: dict[str, Any]) -> None:
         self.project, self.emulator, self.settings = project, emulator, settings
         self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=30)
@@ -84,7 +87,9 @@ class World:
         target.write_text(text)
 
     def set(self, *, application: bool = False, **image: Any) -> None:
-        given = {"account": self.emulator.account_id, "image": {**image, **self.settings}, "application": application}
+        generation = {"version": self.version, "generation": "1.x" if self.version.startswith("1.") else "0.12"}
+        account = {"account": self.emulator.account_id, "application": application}
+        given = {**account, **generation, "image": {**image, **self.settings}}
         self.write("settings.json", json.dumps(given))
         self.write("index.js", CODE)
 
@@ -111,14 +116,18 @@ class World:
         found: dict[str, Any] = json.loads(self.project.succeed("stack", "output", "--json"))
         return found
 
-    def config(self) -> Any:
-        """Configuration of the image, as the registry has it."""
+    def registry(self, *permissions: str) -> Registry:
+        """The registry, with credentials."""
         address = f"{self.emulator.url}/accounts/{self.emulator.account_id}"
         minted = self.http.post(
             f"{address}/containers/registries/registry.cloudflare.com/credentials",
-            json={"expiration_minutes": 5, "permissions": ["pull"]},
+            json={"expiration_minutes": 5, "permissions": permissions},
         ).json()["result"]
-        registry = Registry(self.emulator.origin, minted["password"])
+        return Registry(self.emulator.origin, minted["password"])
+
+    def config(self) -> Any:
+        """Configuration of the image, as the registry has it."""
+        registry = self.registry("pull")
         name, _, digest = self.outputs()["reference"].partition("/")[2].partition("@")
         manifest = registry("GET", f"{name}/manifests/{digest}").json()
         return registry("GET", f"{name}/blobs/{manifest['config']['digest']}").json()
@@ -267,4 +276,53 @@ def test_the_old_image_stays_until_the_application_has_moved_and_stays_when_it_h
     world.project.up()
     assert world.applications() == [world.outputs()["reference"]]
     world.project.succeed("destroy", "--yes", "--skip-preview")
+    assert world.deployed() == {}
+
+
+def test_the_helper_of_generation_1_is_copied_into_any_image(world: World):
+    world.version = "1.0.3"
+    helper = {"content": base64.b64encode(b"helper").decode(), "mode": 0o755}
+    images = {"cloudflare/sandbox": {"/usr/local/bin/sandbox-shim": helper}, "library/debian": {}}
+    for repository, files in images.items():
+        world.control("POST", "/registry/images", repository=repository, tags=["1.0.3", "12.8"], files=files)
+    world.set(from_image="docker.io/library/debian:12.8", files={"/app": "app"})
+    world.project.up()
+    config = world.config()
+    assert len(config["rootfs"]["diff_ids"]) == 3
+    assert "Entrypoint" not in config["config"]
+
+
+def test_an_image_that_somebody_deleted_is_built_again_as_the_message_says(world: World):
+    world.set()
+    world.project.up()
+    name, _, digest = world.outputs()["reference"].partition("/")[2].partition("@")
+    assert world.registry("push")("DELETE", f"{name}/manifests/{digest}").status_code == 202
+    world.project.succeed("refresh", "--yes", "--skip-preview")
+    shown = world.project.fail("up", "--yes", "--skip-preview")
+    assert f"the registry has no image {name}@{digest}; it was not pushed, or somebody deleted it. Build it" in shown
+    resources = json.loads(world.project.succeed("stack", "export"))["deployment"]["resources"]
+    (build,) = [each["urn"] for each in resources if each["type"] == "docker-build:index:Image"]
+    world.project.up("--replace", build)
+    assert world.config()["architecture"] == "amd64"
+
+
+def test_the_stand_in_can_be_deployed_where_nothing_can_be_built(world: World):
+    emulator = world.emulator
+    reference = builder.seed(Emulated(emulator.url, emulator.account_id, emulator.token), VERSION)
+    world.settings = {}
+    world.set(application=True, reference=reference)
+    world.project.up()
+    assert world.applications() == [reference]
+
+
+@pytest.mark.parametrize(
+    "base", [{"variant": "python"}, {"from_image": f"docker.io/cloudflare/sandbox:{VERSION}-python"}]
+)
+def test_steps_that_install_packages_are_understood_and_need_an_operating_system(world: World, base: dict[str, str]):
+    world.project.succeed("config", "set", "--secret", "INDEX", "value-of-the-build-secret")
+    packages = {"apt": ["jq=1.6"], "pip": ["polars[numpy]==1.31.0"], "npm": ["@scope/tool@2.0.0"]}
+    world.set(**base, **packages, build_secrets=["INDEX"])
+    shown = world.project.fail("up", "--yes", "--skip-preview")
+    assert re.search(r"/bin/sh.*no such file or directory", shown), shown
+    assert "value-of-the-build-secret" not in shown
     assert world.deployed() == {}

@@ -1,60 +1,102 @@
-"""This repository's own program on the real engine."""
+"""This repository's own program on the real engine, with a real build, against the emulated account."""
 
 import json
-import shutil
-from pathlib import Path
 
 import pytest
 
-from tests.project import Project
-from tools import engine
+from tests.engine.cloud import Program
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.engine
 
-
-@pytest.fixture
-def program(isolated_engine: engine.Engine, tmp_path: Path) -> Project:
-    """A copy of the program, so that its stack file can be written to."""
-    folder = tmp_path / "checkout"
-    shutil.copytree(ROOT / "components", folder / "components", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Pulumi.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, folder)
-    (folder / ".venv").symlink_to(ROOT / ".venv")
-    project = Project(folder, isolated_engine)
-    project.succeed("stack", "init", "test")
-    return project
+KEY = {"team": {"sha256": "c" * 64, "tenant": "team", "scopes": ["exec"]}}
+SMALL = {"environment": "throw-away", "access": {"api_keys": KEY}}
 
 
-def test_up_twice_and_destroy(program: Project):
-    assert "+ 2 created" in program.up()
-    assert json.loads(program.succeed("stack", "output", "--json")) == {
-        "bucket_names": {
-            "artifacts": "sandbox-test-artifacts",
-            "backups": "sandbox-test-backups",
-            "files": "sandbox-test-files",
-        },
-        "environment": "lasting",
-        "image_name": "sandbox-test-image",
+def test_a_stack_from_nothing_to_nothing(program: Program):
+    program.settings(SMALL)
+    assert "+ 24 to create" in program.project.succeed("preview")
+    assert program.cloud.writes() == []
+
+    assert "+ 24 created" in program.up()
+    outputs = program.outputs()
+    account = program.cloud.emulator.account_id
+    assert outputs["images"]["main"].startswith(
+        f"{program.cloud.emulator.origin[7:]}/{account}/sandbox-test-main@sha256:"
+    )
+    assert {key: value for key, value in outputs.items() if isinstance(value, str)} | {
+        "x": outputs["bucket_names"]
+    } == {
+        "environment": "throw-away",
+        "sdk_version": "0.12.10",
+        "service_tokens": "[secret]",
         "worker_name": "sandbox-test",
+        "worker_version_id": outputs["worker_version_id"],
+        "x": {"artifacts": "sandbox-test-artifacts", "backups": "sandbox-test-backups", "files": "sandbox-test-files"},
     }
-    assert "2 unchanged" in program.up("--expect-no-changes")
-    assert "- 2 deleted" in program.succeed("destroy", "--yes", "--skip-preview")
+    deployed = program.cloud.deployed()
+    assert (deployed["worker"], deployed["do_namespace"], deployed["container_application"]) == (1, 1, 1)
+    assert (deployed["r2_bucket"], deployed["kv_namespace"], deployed["token"]) == (3, 1, 1)
+    program.cloud.calls()
+
+    assert "24 unchanged" in program.up("--expect-no-changes")
+    assert "24 unchanged" in program.project.succeed("preview", "--expect-no-changes")
+    assert program.cloud.writes() == []
+    assert "24 unchanged" in program.project.succeed("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+
+    assert "- 24 deleted" in program.destroy()
+    assert program.cloud.deployed() == {}
 
 
-def test_settings_reach_the_stack(program: Project):
-    program.succeed("config", "set", "--path", "settings.name", "mine")
-    program.succeed("config", "set", "--path", "settings.environment", "throw-away")
+def test_a_change_touches_what_it_must_and_nothing_else(program: Program):
+    program.settings(SMALL)
     program.up()
-    outputs = json.loads(program.succeed("stack", "output", "--json"))
-    assert (outputs["worker_name"], outputs["environment"]) == ("mine-test", "throw-away")
+    program.settings({**SMALL, "worker": {"variables": {"SLEEP_AFTER": "5m"}}})
+    assert "~ 1 updated" in program.up()
+    program.settings({**SMALL, "image": {"environment": {"LANG": "C.UTF-8"}}})
+    before = program.outputs()["images"]["main"]
+    program.up()
+    assert program.outputs()["images"]["main"] != before
+    assert program.cloud.deployed()["image_manifest"] == 1
+    program.destroy()
+    assert program.cloud.deployed() == {}
 
 
-def test_wrong_settings_stop_the_preview_with_all_mistakes_and_no_traceback(program: Project):
-    program.succeed("config", "set", "--path", "settings.name", "Not Valid")
-    program.succeed("config", "set", "--path", "settings.colour", "red")
-    output = program.fail("preview")
+def test_secrets_reach_the_worker_and_nothing_else(program: Program):
+    program.settings({**SMALL, "secrets": ["MODEL_API_KEY"]})
+    program.project.succeed("config", "set", "--secret", "MODEL_API_KEY", "hunter2-hunter2")
+    shown = program.up()
+    state = program.project.succeed("stack", "export")
+    assert "hunter2" not in shown + state + json.dumps(program.outputs())
+    account = program.cloud.emulator.account_id
+    address = f"{program.cloud.emulator.url}/accounts/{account}/workers/scripts/sandbox-test/secrets"
+    names = {each["name"] for each in program.cloud.http.get(address).json()["result"]}
+    assert names == {"API_KEYS", "MODEL_API_KEY", "R2_ACCESS_KEY_ID", "R2_SECRET_ACCESS_KEY"}
+
+
+def test_a_lasting_stack_keeps_its_data(program: Program):
+    program.settings({**SMALL, "environment": "lasting"})
+    program.up()
+    refused = program.project.fail("destroy", "--yes", "--skip-preview")
+    assert "is protected" in refused
+    assert program.cloud.deployed()["r2_bucket"] == 3
+    program.settings(SMALL)
+    program.up()
+    program.destroy()
+    assert program.cloud.deployed() == {}
+
+
+def test_wrong_settings_stop_the_preview_with_all_mistakes_and_no_traceback(program: Program):
+    program.settings({"name": "Not Valid", "colour": "red"})
+    output = program.project.fail("preview")
     assert "2 mistakes in the sandbox settings:" in output
     assert "name: use 1 to 32 lower-case letters" in output
-    assert "colour: no such setting; known are environment, name" in output
+    assert "colour: no such setting; known are access, account_id" in output
     assert "Traceback" not in output
+    assert program.cloud.calls() == []
+
+
+def test_a_missing_secret_is_named(program: Program):
+    program.settings({**SMALL, "secrets": ["MODEL_API_KEY"]})
+    output = program.project.fail("preview")
+    assert "Missing required configuration variable 'sandbox-stack:MODEL_API_KEY'" in output
+    assert "pulumi config set --secret" in output

@@ -6,8 +6,9 @@ from datetime import date
 import pytest
 
 from components.rules import UnknownRuleError, check, rules
-from components.rules.facts import Fact, Stack, Worker
+from components.rules.facts import Binding, Container, Dockerfile, Fact, Image, Stack, Worker
 from components.rules.finding import CATALOGUE, SEVERITIES, Rule, placeholders
+from components.rules.secrets import looks_secret
 from tests.policy.examples import TODAY, forgetting, judged
 
 ALL = pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
@@ -115,3 +116,36 @@ def test_the_day_is_an_input():
     stack = Stack(worker=Worker.of(compatibility_date="2026-12-24"))
     assert [each.rule for each in check(stack, today=date(2026, 12, 22))] == ["flags/date-future"]
     assert check(stack, today=date(2026, 12, 24)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("API_TOKEN", "x", True),
+        ("github_token", "x", True),
+        ("OPENAI_API_KEY", "x", True),
+        ("R2_SECRET_ACCESS_KEY", "x", True),
+        ("DB_PASSWORD", "x", True),
+        ("SETTINGS", "AKIA" + "A" * 16, True),
+        ("CERT", "-----BEGIN RSA PRIVATE KEY-----", True),
+        ("TOKEN_LIMIT", "100", False),
+        ("TOKEN_URL", "https://example.com", False),
+        ("MAX_TOKENS", "100", False),
+        ("SECRETARY", "x", False),
+        ("MONKEY", "x", False),
+        ("API_TOKEN", "", False),
+        ("API_TOKEN", "$API_TOKEN", False),
+        ("NODE_ENV", "production", False),
+    ],
+)
+def test_what_looks_like_a_secret(name: str, value: str, secret: bool):
+    assert looks_secret(name, value) is secret
+
+
+def test_a_finding_never_says_a_secret():
+    value = "ghp_" + "q" * 36
+    bindings = (Binding.of("vars", name="A_TOKEN", kind="plain_text", text=value),)
+    image = Image(dockerfile=Dockerfile(environment=(("A_TOKEN", Fact(value, "Dockerfile:2")),)))
+    found = judged(Stack(worker=Worker(bindings=bindings), containers=(Container(image=image),)))
+    assert [each.rule for each in found] == ["image/secret-in-layer", "auth/plain-text-secret"]
+    assert all(value not in str(each) for each in found)

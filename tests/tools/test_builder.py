@@ -116,6 +116,8 @@ def test_the_stand_in_says_what_it_is_and_belongs_to_no_account(tmp_path: Path):
         assert name == "docker.io/cloudflare/sandbox"
         base = f"{emulator.origin}/v2/cloudflare/sandbox"
         manifest = httpx.get(f"{base}/manifests/{digest}").json()
+        for tag in ("0.12.10", "0.12.10-python", "0.12.10-opencode", "0.12.10-musl"):
+            assert httpx.head(f"{base}/manifests/{tag}").headers["docker-content-digest"] == digest
         config = httpx.get(f"{base}/blobs/{manifest['config']['digest']}").json()
         assert config["config"]["Labels"]["stand-in"] == "true"
         assert config["config"]["Entrypoint"] == ["/container-server/sandbox"]

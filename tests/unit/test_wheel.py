@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,8 +25,13 @@ def test_the_wheel_imports_as_pulumi_cloudflare_sandbox(tmp_path: Path):
     (wheel,) = tmp_path.glob("pulumi_cloudflare_sandbox-*.whl")
     program = (
         "import sys; from pulumi_cloudflare_sandbox import SandboxSettings, SandboxStack;"
+        "from pulumi_cloudflare_sandbox.image import SandboxImage;"
         "assert 'components' not in sys.modules; print(SandboxSettings.parse({}).name, SandboxStack.__module__)"
     )
+    with zipfile.ZipFile(wheel) as archive:
+        templates = {name for name in archive.namelist() if name.endswith("Dockerfile.j2")}
+    forms = ("sandbox", "own-base", "generation-1")
+    assert templates == {f"pulumi_cloudflare_sandbox/images/{form}/Dockerfile.j2" for form in forms}
     # A wheel is a zip file, and Python imports from those.
     done = subprocess.run(
         [sys.executable, "-c", program],

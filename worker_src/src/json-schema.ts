@@ -39,9 +39,7 @@ function restrict(json: Json, { type, requirement }: Node): Json {
   if (type === "max_value") return { ...json, maximum: requirement };
   if (type === "not_value") return { ...json, not: { const: requirement } };
   if (type === "integer") return { ...json, type: "integer" };
-  if (type !== "regex") return json;
-  const { source } = requirement as RegExp;
-  return json["pattern"] ? { ...json, allOf: [...((json["allOf"] as Json[]) ?? []), { pattern: source }] } : { ...json, pattern: source };
+  return type === "regex" ? { ...json, pattern: (requirement as RegExp).source } : json;
 }
 
 function base(node: Node): Json {
@@ -55,7 +53,7 @@ function base(node: Node): Json {
     case "literal":
       return { const: node.literal };
     case "picklist":
-      return { enum: node.options };
+      return { type: "string", enum: node.options };
     case "array":
       return { type: "array", items: convert(node.item!) };
     case "record":

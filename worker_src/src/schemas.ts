@@ -13,7 +13,7 @@ export const filled = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxL
 export const SandboxName = v.pipe(v.string(), v.regex(/^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/));
 export const Kind = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/));
 export const Identifier = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/));
-export const Path = v.pipe(v.string(), v.maxLength(4096), noNul, v.regex(/^\/[^\n]*$/));
+export const Path = v.pipe(v.string(), v.maxLength(4096), v.regex(/^\/[^\0\n]*$/));
 export const Port = v.pipe(v.number(), v.integer(), v.minValue(1024), v.maxValue(65535), v.notValue(3000));
 export const PortText = v.pipe(v.string(), v.regex(/^\d{4,5}$/));
 export const Timeout = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS)), DEFAULT_TIMEOUT_MS);

@@ -81,7 +81,7 @@ describe("clients that leave", () => {
     const reader = response.body!.getReader();
     await reader.read();
     leave();
-    await until(() => world.host.count("streamCancelled") === 1);
+    await until(() => world.host.count("cancelStream") === 1);
   });
 
   test("leave no sandbox of a streamed run behind", async () => {
@@ -136,7 +136,7 @@ describe("ephemeral sandboxes are destroyed", () => {
     expect(world.host.count("destroy")).toBe(1);
     const store = await world.miniflare.getKVNamespace("CONVERSATIONS");
     const listed = async () => (await store.list({ prefix: "sandbox/default/run-" })).keys.length;
-    expect(await listed()).toBe(1);
+    expect([await listed(), world.logs.filter((line) => line.includes("left to the sweep")).length]).toEqual([1, 1]);
     const worker = await world.miniflare.getWorker();
     await worker.scheduled({ scheduledTime: new Date(Date.now() + 30 * 60_000) });
     expect(await listed()).toBe(1);

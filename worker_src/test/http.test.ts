@@ -41,7 +41,8 @@ describe("validation", () => {
     ["no command", {}, "body: exactly one of command and argv"],
     ["two commands", { command: "a", argv: ["b"] }, "body: exactly one of command and argv"],
     ["an unknown field", { command: "a", colour: 1 }, "body.colour: expected never"],
-    ["a relative directory", { command: "a", cwd: "x" }, "body.cwd: expected /^\\/[^\\n]*$/"],
+    ["a relative directory", { command: "a", cwd: "x" }, "body.cwd: expected /^\\/[^\\0\\n]*$/"],
+    ["too long a command", { command: "x".repeat(65_537) }, "body.command: expected <=65536"],
     ["too much time", { command: "a", timeout_ms: 600_001 }, "body.timeout_ms: expected <=600000"],
     ["a bad variable", { command: "a", env: { "A B": "1" } }, "body.env.A B: expected /^[A-Za-z_][A-Za-z0-9_]{0,127}$/"],
   ])("%s", async (_, body, detail) => {
@@ -215,9 +216,11 @@ test("logs are one line of JSON per request, without keys, tenants or commands",
   await world.call("POST", EXEC, { command: "echo very-secret-command", env: { TOKEN: "very-secret-value" } });
   await world.call("POST", EXEC, { command: "very-secret-command", colour: "very-secret-value" });
   await world.call("GET", "/v1/sandboxes/very-secret-name");
+  await world.call("POST", "/v1/sandboxes/h/openai/shell", { commands: ["very-secret-command"] });
+  await world.call("POST", "/v1/sandboxes/h/openai/patch", { operations: [{ type: "update_file", path: "very-secret-file", diff: "x" }] });
   await new Promise((resolve) => setTimeout(resolve, 200));
   const lines = world.logs.map((line) => JSON.parse(line));
-  expect(lines).toHaveLength(3);
+  expect(lines).toHaveLength(5);
   expect(lines[0]).toMatchObject({ level: "info", message: "request", method: "POST", route: "/v1/sandboxes/{name}/exec", status: 200, code: "ok", credential: "alice-1" });
   expect(lines[1]).toMatchObject({ status: 400, code: "invalid_request" });
   expect(lines[0].tenant).toMatch(/^[a-z2-7]{12}$/);

@@ -39,6 +39,8 @@ export interface Options {
   entry?: string;
   /** Whether buckets and KV are there. */
   storage?: boolean;
+  /** How many requests a minute the rate limit binding allows; there is none unless told. */
+  rateLimit?: number;
   /** What the Worker reaches outside; nothing unless told. */
   outbound?: (request: Request) => Promise<globalThis.Response> | globalThis.Response;
 }
@@ -56,6 +58,7 @@ async function worker(host: Host, options: Options) {
     durableObjects: { Sandbox: sqlite("Sandbox"), ...(substitute && { SandboxPython: sqlite("SandboxPython") }) },
     serviceBindings: { HOST: (request: any) => host.handle(request) },
     outboundService: (request: any) => (options.outbound ?? (() => new globalThis.Response("nothing is outside", { status: 502 })))(request) as any,
+    ...(options.rateLimit && { ratelimits: { RATE_LIMITER: { namespace_id: "1", simple: { limit: options.rateLimit, period: 60 } } } }),
     ...(options.storage !== false && { r2Buckets: ["FILES_BUCKET", "BACKUP_BUCKET", "ARTIFACTS_BUCKET"], kvNamespaces: ["CONVERSATIONS"] }),
   };
 }

@@ -21,6 +21,10 @@ const unseen = (text) => element("span", { class: "unseen" }, text);
 const optional = (show) => (value) => (isNothing(value) ? nothing() : show(value));
 
 export const text = optional((value) => String(value));
+// Lines may break after a slash, rather than anywhere.
+export const breakable = optional((value) =>
+  element("span", {}, ...value.split(/(?<=\/)/).flatMap((part) => [part, element("wbr")])),
+);
 export const code = optional((value) => element("code", {}, String(value)));
 export const count = (value) => value.toLocaleString("en");
 export const yes = (value) => (value ? "yes" : nothing());

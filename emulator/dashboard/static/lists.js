@@ -1,6 +1,6 @@
 // The lists of the page: for each its columns, and for each column which value of a row it shows and how.
 
-import { badge, bytes, code, codes, count, details, element, several, shortened, text, time, yes } from "./cells.js";
+import { badge, breakable, bytes, code, codes, count, details, element, several, shortened, text, time, yes } from "./cells.js";
 
 const ROLLOUT_TONES = { completed: "good", progressing: "busy", pending: "busy", reverting: "bad", reverted: "bad" };
 const toned = (tones) => badge((value) => tones[value] ?? "quiet");
@@ -41,17 +41,12 @@ const rollout = (value) => {
   return element("div", { class: "rollout" }, element("div", { class: "pieces" }, status, ...errors), bar, words);
 };
 
-export const rolloutWords = (value) => (value ? `${value.status}, ${value.percentage} %` : "");
-
 // Ids are long and say little; the rest of a path is what people look for.
 const brief = (path) => path.replace("/client/v4", "").replace(/[0-9a-f-]{32,}/g, (id) => `${id.slice(0, 4)}…`);
 
-// Lines may break after a slash rather than anywhere.
-const breakable = (path) => path.split(/(?<=\/)/).flatMap((part) => [part, element("wbr")]);
-
 const request = ([method, path, operation]) =>
   details(
-    [element("strong", {}, method), " ", ...breakable(brief(path))],
+    [element("strong", {}, method), " ", breakable(brief(path))],
     element("code", { class: "whole" }, path),
     element("span", { class: "quiet" }, operation || "no operation"),
   );
@@ -103,7 +98,7 @@ export const LISTS = [
     wide: true,
     columns: [
       ["Name", (row) => row.name, text],
-      ["Class", (row) => row.class, text],
+      ["Class", (row) => row.class, breakable],
       ["Version", (row) => row.version, (value) => (value ? `v${value}` : text(null))],
       ["Image", (row) => row.image.replace(/^.*\//, ""), shortened(24)],
       ["Instances", (row) => [row.instances, row.max_instances], instances],
@@ -167,7 +162,6 @@ export const LISTS = [
     columns: [
       ["Pattern", (row) => row.pattern, code],
       ["Worker", (row) => row.worker, text],
-      ["Zone", (row) => row.zone, text],
     ],
   },
   {
@@ -178,7 +172,6 @@ export const LISTS = [
     columns: [
       ["Host name", (row) => row.hostname, text],
       ["Worker", (row) => row.worker, text],
-      ["Zone", (row) => row.zone, text],
     ],
   },
   {

@@ -1,7 +1,7 @@
 // Asks for the snapshot every second, while the page can be seen and nobody has paused it, and shows what changed.
 
 import { count, element, refreshTimes, setClock } from "./cells.js";
-import { JOURNAL, LISTS, rolloutWords } from "./lists.js";
+import { JOURNAL, LISTS } from "./lists.js";
 import { setText, Table } from "./table.js";
 
 const SECOND = 1000;
@@ -12,7 +12,9 @@ const tables = new Map();
 const links = new Map();
 let tag = null;
 let paused = false;
-let lost = false;
+let trouble = "";
+let lists = null;
+let announced = null;
 
 for (const list of [...LISTS, JOURNAL]) {
   const table = new Table(list);
@@ -34,7 +36,7 @@ keepAsking();
 async function keepAsking() {
   for (;;) {
     if (!paused && !document.hidden) await ask();
-    await new Promise((done) => setTimeout(done, lost ? 3 * SECOND : SECOND));
+    await new Promise((done) => setTimeout(done, trouble ? 3 * SECOND : SECOND));
   }
 }
 
@@ -49,21 +51,18 @@ async function ask() {
     if (answer.status === 200) {
       show(await answer.json());
       tag = answer.headers.get("etag");
-    } else if (answer.status !== 304) {
-      throw new Error((await answer.text()).trim());
     }
-    lost = false;
-  } catch (error) {
-    lost = true;
-    console.warn(`No snapshot: ${error.message}`);
+    trouble = answer.ok || answer.status === 304 ? "" : (await answer.text()).trim();
+  } catch {
+    trouble = "The emulator does not answer";
   }
   setState();
 }
 
 function setState() {
   const state = byId("state");
-  state.dataset.tone = lost ? "bad" : paused ? "warn" : "good";
-  setText(state, lost ? "Emulator does not answer" : paused ? "Paused" : "Live");
+  state.dataset.tone = trouble ? "bad" : paused ? "warn" : "good";
+  setText(state, trouble || (paused ? "Paused" : "Live"));
 }
 
 function show(snapshot) {
@@ -79,7 +78,8 @@ function show(snapshot) {
     setText(links.get(id), count(list.total));
   }
   byId("nothing").hidden = Object.values(snapshot.lists).some((list) => list.total > 0);
-  current = told(snapshot.lists);
+  lists = snapshot.lists;
+  announced ??= worthTelling(); // what is there at first is no news
 }
 
 function showAccounts({ account, accounts }) {
@@ -95,23 +95,19 @@ function showAccounts({ account, accounts }) {
   );
 }
 
-// What a change is worth telling about: how many there are of each, and how rollouts go.
-let current = null;
-let announced = null;
-
-function told(lists) {
-  const words = new Map(LISTS.map(({ id, title }) => [title, `${title}: ${count(lists[id].total)}`]));
-  for (const row of lists.applications.rows) words.set(row.key, row.rollout ? `Rollout of ${row.name} ${rolloutWords(row.rollout)}` : "");
-  words.set("connection", "");
-  return words;
+// What a change is worth telling about: how many there are of each, how rollouts go, whether there is an answer.
+function worthTelling() {
+  const words = new Map(LISTS.map(({ id, title }) => [id, `${title}: ${count(lists[id].total)}`]));
+  for (const { key, name, rollout } of lists.applications.rows) {
+    if (rollout) words.set(key, `Rollout of ${name} ${rollout.status}, ${rollout.percentage} %`);
+  }
+  return words.set("connection", trouble || "The emulator answers");
 }
 
 function announce() {
-  if (!current) return;
-  const now = new Map(current).set("connection", lost ? "The emulator does not answer" : "The emulator answers");
-  if (announced) {
-    const news = [...now].filter(([key, words]) => words && announced.get(key) !== words).map(([, words]) => words);
-    if (news.length) setText(byId("news"), `${news.join(". ")}.`);
-  }
+  if (!lists) return;
+  const now = worthTelling();
+  const news = [...now].filter(([key, words]) => announced.get(key) !== words).map(([, words]) => words);
+  if (news.length) setText(byId("news"), `${news.join(". ")}.`);
   announced = now;
 }

@@ -8,7 +8,7 @@ import { filled, Path } from "../schemas.ts";
 
 const OWNERS = "owners/";
 const MAX_TTL_S = 365 * 86_400;
-const BackupDir = v.pipe(Path, v.regex(/^\/(workspace|home|tmp|var\/tmp|app)(\/|$)/), v.regex(/^(?!.*\/\.\.(\/|$))/));
+const BackupDir = v.pipe(v.string(), v.maxLength(4096), v.regex(/^\/(?!.*\/\.\.(?:\/|$))(?:workspace|home|tmp|var\/tmp|app)(?:\/[^\0\n]*)?$/));
 
 /** Backup ids are not secret enough to be keys, so who owns one is written beside it. */
 const ownerKey = (tenantKey: string, id = ""): string => `${OWNERS}${tenantKey}/${id}`;

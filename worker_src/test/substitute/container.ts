@@ -47,6 +47,7 @@ export class Container {
   env: Record<string, string> = {};
   settings: Record<string, unknown> = {};
   live = new Set<ChildProcess>();
+  streams = new Map<string, ChildProcess>();
 
   constructor(
     readonly root: string,
@@ -73,9 +74,12 @@ export class Container {
       ? `[ -f ${state}.env ] && . ${state}.env; cd "$(cat ${state}.cwd 2>/dev/null || pwd)"\n${this.inward(command)}\nstatus=$?; pwd > ${state}.cwd; export -p > ${state}.env; exit $status`
       : this.inward(command);
     const env = Object.fromEntries(Object.entries({ ...this.env, ...session?.env, ...options.env }).map(([key, value]) => [key, this.inward(value)]));
+    // How tests give a repository an address.
+    const config = process.env["GIT_CONFIG_GLOBAL"];
+    const global = config ? { GIT_CONFIG_GLOBAL: config } : {};
     const child = spawn("bash", ["-c", line], {
       cwd: this.local(options.cwd ?? session?.cwd ?? "/workspace"),
-      env: { PATH: `${this.programs}:${process.env["PATH"]}`, HOME: this.local("/home"), TMPDIR: this.local("/tmp"), GIT_CONFIG_NOSYSTEM: "1", ...env },
+      env: { PATH: `${this.programs}:${process.env["PATH"]}`, HOME: this.local("/home"), TMPDIR: this.local("/tmp"), GIT_CONFIG_NOSYSTEM: "1", ...global, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
@@ -138,6 +142,6 @@ export class Container {
     const ended = [...this.live].map((child) => new Promise((resolve) => child.once("close", resolve)));
     for (const child of this.live) this.kill(child);
     await Promise.all(ended);
-    await fs.rm(this.root, { recursive: true, force: true });
+    await fs.rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -86,19 +86,19 @@ export class Host {
 
   async on_execStream(container: Container, { command, session, cwd, env }: Body) {
     const child = container.spawn(this.dry ? "true" : command, { session, cwd, env });
-    const stream = eventStream(
-      (send, close) => {
-        send({ type: "start", command });
-        child.stdout!.on("data", (data) => send({ type: "stdout", data: container.outward(String(data)) }));
-        child.stderr!.on("data", (data) => send({ type: "stderr", data: container.outward(String(data)) }));
-        child.once("close", (code) => close({ type: "complete", exitCode: code ?? 137 }));
-      },
-      () => {
-        this.seen.push({ operation: "streamCancelled", sandbox: container.root, name: "", body: {} as Body });
-        container.kill(child);
-      },
-    );
+    container.streams.set(command, child);
+    const stream = eventStream((send, close) => {
+      send({ type: "start", command });
+      child.stdout!.on("data", (data) => send({ type: "stdout", data: container.outward(String(data)) }));
+      child.stderr!.on("data", (data) => send({ type: "stderr", data: container.outward(String(data)) }));
+      child.once("close", (code) => close({ type: "complete", exitCode: code ?? 137 }));
+    });
     return new Response(stream);
+  }
+
+  async on_cancelStream(container: Container, { command }: Body) {
+    const child = container.streams.get(command);
+    if (child) container.kill(child);
   }
 
   async on_createSession(container: Container, { id = randomUUID(), env = {}, cwd = "/workspace" }: Body) {
@@ -347,7 +347,7 @@ const listens = (port: number): Promise<boolean> =>
 
 type Sender = (send: (event: object) => void, close: (last: object) => void) => void;
 
-function eventStream(run: Sender, cancelled: () => void = () => undefined): ReadableStream<Uint8Array> {
+function eventStream(run: Sender): ReadableStream<Uint8Array> {
   const encode = (event: object) => new TextEncoder().encode(`data: ${JSON.stringify({ ...event, timestamp: "" })}\n\n`);
   let open = true;
   return new ReadableStream({
@@ -361,7 +361,6 @@ function eventStream(run: Sender, cancelled: () => void = () => undefined): Read
     },
     cancel() {
       open = false;
-      cancelled();
     },
   });
 }

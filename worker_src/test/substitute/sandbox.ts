@@ -72,7 +72,11 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
   }
 
   async execStreamWithSessionToken(command: string, session: string, options?: Args<"execStream">[1]): Promise<ReadableStream<Uint8Array>> {
-    return (await this.send("execStream", { command, session: named(session), ...plain(options) })).body!;
+    const { body } = await this.send("execStream", { command, session: named(session), ...plain(options) });
+    const { readable, writable } = new IdentityTransformStream();
+    // A reader that stops reading is told to the host, as the SDK's own stream would tell the container.
+    this.ctx.waitUntil(body!.pipeTo(writable).catch(() => this.ask("cancelStream", { command })));
+    return readable;
   }
 
   async createSession(options: Args<"createSession">[0] = {}): Promise<ExecutionSession> {

@@ -1,0 +1,38 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from emulator.settings import Account
+from emulator.testing import running
+from tests.engine.cloud import Cloud, Program, copy_of_the_program
+from tests.project import Project
+from tools import builder, engine
+from tools.emulated import Emulated
+from tools.toolchain import Toolchain
+
+SDK_VERSION = "0.12.10"
+ZONES = ("example.com", "previews.example")
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> Iterator[Cloud]:
+    with running(tmp_path / "emulator", accounts=(Account(zones=ZONES),)) as served:
+        seeded = Cloud(served)
+        builder.seed(Emulated(served.url, served.account_id, served.token), SDK_VERSION)
+        yield seeded
+        seeded.http.close()
+
+
+@pytest.fixture
+def program(cloud: Cloud, tools_provided: Toolchain, tmp_path: Path) -> Iterator[Program]:
+    folder = tmp_path / "checkout"
+    copy_of_the_program(folder)
+    pulumi = engine.isolated(tools_provided, tmp_path / "world", extra=cloud.env)
+    project = Project(folder, pulumi)
+    project.succeed("stack", "init", "test")
+    host = cloud.emulator.origin.removeprefix("http://")
+    with builder.serving(tools_provided, host, Path(pulumi.env["DOCKER_CONFIG"])) as serving:
+        assert serving.name, serving.reason
+        cloud.calls()
+        yield Program(project, cloud, serving.name)

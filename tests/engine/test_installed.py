@@ -1,0 +1,74 @@
+"""The library as another project has it: a wheel in that project's environment, on the real engine."""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.engine.cloud import Cloud
+from tests.project import Project
+from tests.worker_build import share_packages
+from tools import builder, engine
+from tools.paths import ROOT
+from tools.toolchain import Toolchain
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that holds the wheel, and this one's packages for its dependencies."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / ".venv")], check=True)
+    packages = next((folder / ".venv").glob("lib/python*/site-packages"))
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+    pip = [sys.executable, "-m", "pip", f"--python={folder / '.venv'}"]
+    install = [*pip, "install", "-q", "--no-deps", "--no-build-isolation", "--no-index", str(ROOT)]
+    subprocess.run(install, check=True, capture_output=True)
+    return folder / ".venv"
+
+
+def deploy_and_destroy(example: str, environment: Path, cloud: Cloud, tools: Toolchain, folder: Path) -> str:
+    project_folder = folder / "elsewhere"
+    shutil.copytree(ROOT / "examples" / example, project_folder)
+    (project_folder / ".venv").symlink_to(environment)
+    share_packages(project_folder)
+    pulumi = engine.isolated(tools, folder / "world", extra=cloud.env)
+    project = Project(project_folder, pulumi)
+    project.succeed("stack", "init", "test")
+    host = cloud.emulator.origin.removeprefix("http://")
+    description = Path(pulumi.env["DOCKER_CONFIG"]) / "buildx"
+    with builder.serving(tools, host, Path(pulumi.env["DOCKER_CONFIG"])) as serving:
+        # What `docker buildx use` writes: the example names no builder.
+        (description / "current").write_text(f'{{"Key": "", "Name": "{serving.name}", "Global": true}}')
+        shown = project.up()
+        project.up("--expect-no-changes")
+        project.succeed("destroy", "--yes", "--skip-preview", timeout=180)
+    assert cloud.deployed() == {}
+    return shown
+
+
+def test_library(environment: Path, cloud: Cloud, tools_provided: Toolchain, tmp_path: Path):
+    program = (ROOT / "examples" / "library" / "__main__.py").read_text()
+    assert len(program.splitlines()) <= 10
+    plugin = (ROOT / "examples" / "library" / "Pulumi.yaml").read_text().partition("plugins:")[2]
+    assert len(plugin.strip().splitlines()) == 2
+    deploy_and_destroy("library", environment, cloud, tools_provided, tmp_path)
+
+
+def test_two_regions(environment: Path, cloud: Cloud, tools_provided: Toolchain, tmp_path: Path):
+    shown = deploy_and_destroy("two-regions", environment, cloud, tools_provided, tmp_path)
+    assert "sandbox-eu-test-files" in shown
+    assert "sandbox-us-test-files" in shown
+
+
+def test_nothing_but_the_wheel_is_needed(environment: Path):
+    package = next(environment.glob("lib/python*/site-packages/pulumi_cloudflare_sandbox"))
+    wanted = ["images/sandbox/Dockerfile.j2", "worker_src/src/index.ts", "worker_src/package-lock.json"]
+    wanted += ["worker_src/build.mjs", "worker_src/.npmrc", "provider/schema.json", "py.typed"]
+    assert [name for name in wanted if not (package / name).is_file()] == []
+    assert not (package / "worker_src" / "test").exists()
+    assert (environment / "bin" / "pulumi-resource-cloudflare-sandbox").is_file()
