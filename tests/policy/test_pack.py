@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pulumi
+import pulumi_cloudflare as cf
+import pulumi_docker_build as docker_build
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -117,20 +119,287 @@ def test_the_pack_says_what_the_settings_say(stack_of: Run):
     parsed = SandboxSettings.parse({"account_id": ACCOUNT, "sdk": {"version": VERSION}, **WRONG})
     by_settings = {(each.rule.replace("/", "-"), each.what) for each in check(facts_of_settings(parsed), today=TODAY)}
     recorded = stack_of(WRONG)
-    by_pack = {
-        (policy, first.partition(": ")[2].rpartition(" [")[0]) for policy, _, first in said(judged(recorded))
-    }
+    by_pack = {(policy, first.partition(": ")[2].rpartition(" [")[0]) for policy, _, first in said(judged(recorded))}
     assert by_settings == by_pack
     assert len(by_pack) == 7
 
 
 def test_findings_point_at_their_resource(stack_of: Run):
-    assert said(judged(stack_of(WRONG))) == [
-        ("flags-date-future", "box-worker", "box-worker.compatibilityDate: the compatibility date 2026-11-18 is in the future [flags/date-future]"),
-        ("container-observability", "box-worker", "box-worker.observability: observability is off [container/observability]"),
-        ("container-transport", "box-worker", "box-worker.bindings.SANDBOX_TRANSPORT: SANDBOX_TRANSPORT is 'grpc' [container/transport]"),
-        ("auth-plain-text-secret", "box-worker", "box-worker.bindings.API_TOKEN: API_TOKEN holds what looks like a secret (3 characters) [auth/plain-text-secret]"),
-        ("versions-image-tag", "box-containers", f"box-containers.image: the image has version 0.12.9, the package {VERSION} [versions/image-tag]"),
-        ("image-digest", "box-containers", "box-containers.image: the image docker.io/cloudflare/sandbox:0.12.9 is not named by digest [image/digest]"),
-        ("auth-preview-access", "box-domain-previews-route", "box-domain-previews-route.pattern: previews are open to everyone who has the address [auth/preview-access]"),
-    ]  # fmt: skip
+    found = [(policy, name, first.partition(": ")[0]) for policy, name, first in said(judged(stack_of(WRONG)))]
+    assert found == [
+        ("flags-date-future", "box-worker", "box-worker.compatibilityDate"),
+        ("container-observability", "box-worker", "box-worker.observability"),
+        ("container-transport", "box-worker", "box-worker.bindings.SANDBOX_TRANSPORT"),
+        ("auth-plain-text-secret", "box-worker", "box-worker.bindings.API_TOKEN"),
+        ("versions-image-tag", "box-containers", "box-containers.image"),
+        ("image-digest", "box-containers", "box-containers.image"),
+        ("auth-preview-access", "box-domain-previews-route", "box-domain-previews-route.pattern"),
+    ]
+
+
+def script(name: str, **more: Any) -> WorkerScript:
+    return WorkerScript(
+        name,
+        {
+            "account_id": ACCOUNT,
+            "script_name": name,
+            "main_module": "a.js",
+            "modules": {"a.js": {"file": "a.js"}},
+            "compatibility_date": "2026-10-01",
+            "observability": {"enabled": True},
+            "bindings": {"Sandbox": {"type": "durable_object_namespace", "class_name": "Sandbox"}},
+            "classes": {"Sandbox": {"container": {}}},
+            **more,
+        },
+    )
+
+
+def application(name: str, of: pulumi.Input[str], **more: Any) -> ContainerApplication:
+    given: Any = {
+        "account_id": ACCOUNT,
+        "script_name": of,
+        "class_name": "Sandbox",
+        "image": DIGEST,
+        "max_instances": 1,
+    }
+    return ContainerApplication(name, given | more)
+
+
+def test_resources_without_a_component_are_judged():
+    def program() -> None:
+        variables = {
+            "BACKUP_BUCKET": {"type": "r2_bucket", "bucket_name": "backups"},
+            "ENVIRONMENT": {"type": "plain_text", "text": "lasting"},
+            "Sandbox": {"type": "durable_object_namespace", "class_name": "Other"},
+        }
+        made = script("one", bindings=variables)
+        application("app", made.script_name, instance_type="large")
+        bucket = cf.R2Bucket("backups", account_id=ACCOUNT, name="backups", jurisdiction="eu")
+        cf.R2ManagedDomain("open", account_id=ACCOUNT, bucket_name=bucket.name, enabled=True)
+        cf.WorkersRoute("route", zone_id="z", pattern="*.box.example.com/*", script="one")
+        cf.DnsRecord("record", zone_id="z", name="*.box.example.com", type="AAAA", content="100::", ttl=1)
+        cf.CertificatePack(
+            "pack",
+            zone_id="z",
+            type="advanced",
+            hosts=["box.example.com"],
+            certificate_authority="google",
+            validation_method="txt",
+            validity_days=90,
+        )
+
+    found = said(judged(deploy(program, preview=True)))
+    assert [each[:2] for each in found] == [
+        ("classes-container-attached", "one"),
+        ("classes-created", "one"),
+        ("storage-backup-settings", "one"),
+        ("storage-protected", "one"),
+        ("container-instance-type", "app"),
+        ("storage-public-bucket", "open"),
+        ("preview-record", "record"),
+        ("auth-preview-access", "route"),
+        ("storage-backup-jurisdiction", "backups"),
+        ("storage-backup-lifecycle", "backups"),
+        ("storage-protected", "backups"),
+    ]
+
+
+def test_every_worker_of_a_program_is_judged_by_itself():
+    def program() -> None:
+        one, two = script("one"), script("two")
+        application("app-one", one.script_name)
+        application("app-two", two.script_name, max_instances=0)
+        application("again", two.script_name)
+
+    found = said(judged(deploy(program, preview=True)))
+    assert [each[:2] for each in found] == [("container-max-instances", "app-two"), ("classes-one-container", "again")]
+
+
+def test_a_worker_without_sandboxes_is_none_of_our_business():
+    def program() -> None:
+        script("plain", compatibility_date="2020-01-01", bindings={}, classes={})
+        cf.WorkersScript("old", account_id=ACCOUNT, script_name="old", compatibility_date="2020-01-01", content="x")
+        cf.R2Bucket("elsewhere", account_id=ACCOUNT, name="elsewhere")
+        script("boxes")
+
+    assert said(judged(deploy(program, preview=True))) == []
+
+
+def test_a_worker_of_pulumi_cloudflare_with_a_sandbox_is_judged():
+    def program() -> None:
+        binding: Any = {"name": "Sandbox", "type": "durable_object_namespace", "class_name": "Sandbox"}
+        plain: Any = {"name": "API_TOKEN", "type": "plain_text", "text": "abc"}
+        cf.WorkersScript(
+            "old",
+            account_id=ACCOUNT,
+            script_name="old",
+            compatibility_date="2026-03-31",
+            compatibility_flags=["nodejs_compat"],
+            content="x",
+            bindings=[binding, plain],
+            observability={"enabled": True},
+        )
+
+    assert [each[:2] for each in said(judged(deploy(program, preview=True)))] == [
+        ("flags-date-floor", "old"),
+        ("auth-plain-text-secret", "old"),
+    ]
+
+
+def test_an_image_is_followed_from_its_build_to_the_application():
+    def program() -> None:
+        image = docker_build.Image("arm", push=False, platforms=[docker_build.Platform.LINUX_ARM64])
+        application("app", "elsewhere", image=pulumi.Output.concat("r.example/x@", image.digest))
+        docker_build.Image("of-something-else", push=False, platforms=[docker_build.Platform.LINUX_ARM64])
+
+    assert said(judged(deploy(program, preview=True))) == [
+        ("image-platform", "arm", "arm.platforms: the image is for linux/arm64 [image/platform]")
+    ]
+
+
+def test_secrets_and_unknown_values_are_never_told_and_never_judged():
+    def program() -> None:
+        hidden = pulumi.Output.secret("ghp_" + "a" * 36)
+        script(
+            "one",
+            compatibility_date=pulumi.Output.secret("2020-01-01"),
+            bindings={
+                "Sandbox": {"type": "durable_object_namespace", "class_name": "Sandbox"},
+                "SETTING": {"type": "plain_text", "text": hidden},
+                "API_KEYS": {"type": "secret_text", "text": hidden},
+            },
+        )
+
+    assert said(judged(deploy(program, preview=True))) == []
+
+
+def configured(level: str = "mandatory", **more: Any) -> Setting:
+    return Setting(level, more)
+
+
+OPEN = Resource(surroundings.MANAGED_DOMAIN, "open", "urn:pulumi:dev::p::cloudflare:x::open", {"enabled": True})
+
+
+def accepting(days: int, resource: str = "open", **more: Any) -> Pack:
+    until = (TODAY + timedelta(days=days)).isoformat()
+    one = {"rule": "storage/public-bucket", "resource": resource, "reason": "served on purpose", "expires": until}
+    return Pack(TODAY, {EXCEPTIONS: configured(accepted=[one | more])})
+
+
+def test_levels_are_taken_from_the_configuration():
+    assert [each.level for each in Pack(TODAY).on_resource(OPEN)] == ["mandatory"]
+    advisory = Pack(TODAY, {"storage-public-bucket": configured("advisory")})
+    assert [each.level for each in advisory.on_resource(OPEN)] == ["advisory"]
+    assert Pack(TODAY, {"storage-public-bucket": configured("off")}).on_resource(OPEN) == []
+
+
+@pytest.mark.parametrize("resource", ["open", "op*", "urn:pulumi:dev::p::*::open", "open.enabled"])
+def test_an_exception_accepts_a_finding_until_its_day(resource: str):
+    for days in (0, 30):
+        pack = accepting(days, resource)
+        assert pack.on_resource(OPEN) == []
+        assert pack.on_stack([OPEN]) == []
+
+
+@pytest.mark.parametrize("resource", ["ope", "shut", "*.public"])
+def test_an_exception_accepts_nothing_else(resource: str):
+    assert len(accepting(30, resource).on_resource(OPEN)) == 1
+    assert len(accepting(30, "open", rule="storage/protected").on_resource(OPEN)) == 1
+
+
+def test_an_expired_exception_is_a_finding_beside_the_one_it_covered():
+    pack = accepting(-1)
+    assert [each.policy for each in pack.on_resource(OPEN)] == ["storage-public-bucket"]
+    (late,) = pack.on_stack([OPEN])
+    assert (late.policy, late.level, late.urn) == (EXCEPTIONS, "mandatory", "")
+    assert late.text == (
+        "exceptions.accepted[0]: the exception for storage/public-bucket at open expired on 2026-11-15 "
+        "[check/exception-expired]\n"
+        "  why: An exception that nobody looks at again is a rule that nobody keeps.\n"
+        "  remedy: Mend the finding, or renew the exception with its reason.\n"
+        "  see: https://developers.cloudflare.com/r2/buckets/public-buckets/"
+    )
+
+
+def test_everything_wrong_with_a_configuration_is_said_at_once():
+    exceptions = [{"rule": "no/rule", "resource": "*", "reason": "because", "expires": "soon"}, {"rule": "x"}]
+    given = {
+        "no-such": configured(),
+        "container-budget": configured(dollars=-1),
+        EXCEPTIONS: configured(accepted=exceptions),
+    }
+    with pytest.raises(ConfigError) as raised:
+        Pack(TODAY, given)
+    assert str(raised.value).splitlines() == [
+        "there is no policy no-such; docs/policy.md says how they are named",
+        "exceptions.accepted[0]: there is no rule 'no/rule'; docs/rules.md lists them",
+        "exceptions.accepted[0]: the reason must say why, in a sentence",
+        "exceptions.accepted[0]: expires is a date such as 2027-01-31, not 'soon'",
+        "exceptions.accepted[1]: an exception has exactly rule, resource, reason and expires",
+        "container-budget.dollars: expected US dollars per month, not -1",
+    ]
+    with pytest.raises(ConfigError, match="expected a list of exceptions"):
+        Pack(TODAY, {EXCEPTIONS: configured(accepted={})})
+
+
+def test_a_budget_is_kept(stack_of: Run):
+    document = {"image": {"reference": DIGEST}, "container": {"instance_type": "standard-4", "max_instances": 10}}
+    poor = Pack(TODAY, {"container-budget": configured(dollars=1)})
+    assert [(each[0], each[1]) for each in said(judged(stack_of(document), poor))] == [("container-budget", "")]
+    assert judged(stack_of(document), Pack(TODAY, {"container-budget": configured(dollars=100_000)})) == []
+
+
+def test_every_rule_has_a_policy_of_its_own_name():
+    names = [each.name for each in policies()]
+    assert len(set(names)) == len(names) == len(rules()) + 1
+    assert [name for name in names if not name.replace("-", "").isalnum()] == []
+    assert {policy_name(each) for each in rules()} | {EXCEPTIONS} == set(names)
+    assert "all" not in names
+
+
+KEYS = sorted(
+    {"scriptName", "script", "compatibilityDate", "compatibilityFlags", "bindings", "classes", "observability"}
+    | {"lifecycle", "workersDev", "keepBindings", "className", "schedulingPolicy", "image", "instanceType", "size"}
+    | {"maxInstances", "platforms", "build", "name", "jurisdiction", "bucketName", "enabled", "rules", "pattern"}
+    | {"proxied", "hosts", "zoneId", "environment", "sdk_version", "text", "type", "storage", "container", "images"}
+    | {"conditions", "prefix", "deleteObjectsTransition", "Sandbox", "BACKUP_BUCKET", "ENVIRONMENT", "platform"}
+)
+LEAVES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.just(UNKNOWN), st.text(max_size=8),
+    st.sampled_from(["sqlite", "durable_object_namespace", "plain_text", "lasting", "*.a.example/*", "Sandbox"]),
+    st.just("6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"),
+)  # fmt: skip
+VALUES: Any = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=4), inner.map(Secret)
+    ),
+    max_leaves=12,
+)
+TYPES = sorted(facts.TYPES | facts.LINKS)
+URNS = [f"urn:pulumi:dev::p::{type_}::{index}" for index, type_ in enumerate(TYPES)]
+RESOURCES = st.builds(
+    lambda index, properties, dependencies, parent, protected: Resource(
+        TYPES[index], f"r{index}", URNS[index], properties, protected, parent, dependencies
+    ),
+    st.integers(0, len(TYPES) - 1),
+    st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8),
+    st.dictionaries(st.sampled_from(KEYS), st.lists(st.sampled_from(URNS), max_size=3).map(tuple), max_size=3),
+    st.just(""),
+    st.booleans(),
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(RESOURCES, max_size=6, unique_by=lambda each: each.urn))
+def test_no_value_of_any_property_stops_the_pack(resources: list[Resource]):
+    pack = Pack(TODAY, {"container-budget": configured(dollars=1)})
+    for each in resources:
+        pack.on_resource(each)
+    for report in pack.on_stack(resources):
+        assert report.urn in {"", *URNS}
+
+
+def test_only_what_is_looked_at_is_decoded_by_name():
+    assert workers.SCRIPT in facts.TYPES
+    assert Pack(date(2026, 1, 1)).on_resource(Resource("aws:s3/bucket:Bucket", "b", "urn", {"enabled": True})) == []
