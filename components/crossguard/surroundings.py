@@ -41,8 +41,8 @@ def buckets(resources: Sequence[Resource], bound: Mapping[str, Any], places: Pla
     roles = {_name(mapping(bound.get(key)) or {}, "bucketName"): role for key, role in _ROLES.items()}
     domains, lifecycles = of_type(resources, MANAGED_DOMAIN), of_type(resources, LIFECYCLE)
     made = of_type(resources, BUCKET)
-    names = {each.value("name") for each in made}
-    others = [each for each in domains if each.value("bucketName") not in names]
+    names = {_name(each.properties, "name") for each in made}
+    others = [each for each in domains if _name(each.properties, "bucketName") not in names - {None}]
     return (
         *(_bucket(each, roles, domains, lifecycles, places) for each in made),
         *(Bucket(each.name, public=Reader(each, places).fact("enabled", bool)) for each in others),
@@ -71,7 +71,7 @@ def _bucket(
         role=Fact(role, read.at()) if role else None,
         public=Reader(domain, places).fact("enabled", bool) if domain else None,
         expiring_prefixes=_expiring(lifecycle, read, places),
-        jurisdiction=Fact(None, read.at()) if place in {None, "default"} else read.fact("jurisdiction", str),
+        jurisdiction=Fact(None, read.at()) if place in (None, "default") else read.fact("jurisdiction", str),
         protected=Fact(resource.protected, read.at("protect")),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ..platform.containers import MANAGED, REGISTRY, SCHEDULED
+from ..provider.wire import Secret
 from ..rules.facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Image, Worker
 from .resource import Places, Reader, Resource, known, mapping, name_in
 
@@ -33,7 +34,7 @@ def script_name(resource: Resource) -> str | None:
 def bindings(resource: Resource, places: Places) -> tuple[Binding, ...] | None:
     """Give all bindings of a script; None if one of them cannot be told."""
     read, said = Reader(resource, places), resource.properties.get("bindings")
-    found = [_binding(read, name, each) for name, each in _named(said)]
+    found = [_binding(read, name, each, hidden=isinstance(said, Secret)) for name, each in _named(said)]
     whole = said is None or mapping(said) is not None or isinstance(name_in(said), list)
     return tuple(each for each in found if each) if whole and all(found) else None
 
@@ -47,13 +48,13 @@ def _named(said: Any) -> Iterator[tuple[Any, Any]]:
         yield (name_in(each.get("name")) if isinstance(each, dict) else None), each
 
 
-def _binding(read: Reader, name: Any, said: Any) -> Binding | None:
+def _binding(read: Reader, name: Any, said: Any, *, hidden: bool) -> Binding | None:
     inner = mapping(said)
     kind = name_in(inner.get("type")) if inner else None
     if inner is None or not isinstance(name, str) or not isinstance(kind, str):
         return None
     class_, script = name_in(inner.get("className")), name_in(inner.get("scriptName"))
-    hidden = said is not inner or not isinstance(inner.get("text"), str)
+    hidden = hidden or said is not inner
     return Binding(
         name=Fact(name, read.at("bindings", name)),
         kind=Fact(kind, read.at("bindings", name)),
@@ -126,7 +127,8 @@ def _class(read: Reader, name: str, said: Any) -> DurableClass:
 
 def uploaded_containers(resource: Resource, places: Places) -> tuple[Container, ...] | None:
     """Give the containers that a script's classes have, with their images where the objects choose one."""
-    inner = mapping(resource.properties.get("classes"))
+    said = resource.properties.get("classes")
+    inner = mapping(said)
     if resource.type != SCRIPT or inner is None:
         return None
     found = []
@@ -135,8 +137,8 @@ def uploaded_containers(resource: Resource, places: Places) -> tuple[Container, 
         if known(container) is not None:
             where = Reader(resource, places).at("classes", name, "container")
             images = mapping((mapping(container) or {}).get("images")) or {}
-            references = [_reference(known(said), where) for said in images.values()]
-            told = tuple(Image(where, reference=said) for said in references if said)
+            shown = () if isinstance(said, Secret) else (_reference(known(each), where) for each in images.values())
+            told = tuple(Image(where, reference=each) for each in shown if each)
             found.append(Container(where, class_name=Fact(name, where), images=told))
     return tuple(found)
 

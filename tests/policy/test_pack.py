@@ -40,16 +40,28 @@ def resource_of(said: Registered, recorded: Recorded) -> Resource:
     """What the engine would show of a registered resource once all are there."""
     urns = {each.name: each.urn for each in recorded.resources if each.custom}
     parents = {each.name: each.urn for each in recorded.resources if not each.custom}
+    hidden = said.secret_inputs | said.secret_outputs
     shown = {**said.inputs, **(said.outputs[-1] if said.outputs else {})}
     return Resource(
         type=said.type,
         name=said.name,
         urn=said.urn,
-        properties={key: _wire(value, secret=key in said.secret_inputs) for key, value in shown.items()},
+        properties={
+            key: _marked(value) if key == "bindings" and isinstance(value, dict) else _wire(value, secret=key in hidden)
+            for key, value in shown.items()
+        },
         protected=said.protect,
         parent=parents.get(said.parent, ""),
         dependencies={key: tuple(urns[name] for name in names) for key, names in said.input_dependencies.items()},
     )
+
+
+def _marked(bindings: Any) -> Any:
+    """Mark what is secret in bindings, as the engine does; recorded programs have the mark on all of them."""
+    return {
+        name: {key: _wire(value, secret=key == "text" and each["type"] == "secret_text") for key, value in each.items()}
+        for name, each in bindings.items()
+    }
 
 
 def _wire(value: Any, *, secret: bool = False) -> Any:
@@ -59,6 +71,8 @@ def _wire(value: Any, *, secret: bool = False) -> Any:
         return {key: _wire(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_wire(each) for each in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return UNKNOWN if value == RECORDED_UNKNOWN else value
 
 
@@ -189,19 +203,21 @@ def test_resources_without_a_component_are_judged():
         )
 
     found = said(judged(deploy(program, preview=True)))
-    assert [each[:2] for each in found] == [
-        ("classes-container-attached", "one"),
-        ("classes-created", "one"),
-        ("storage-backup-settings", "one"),
-        ("storage-protected", "one"),
-        ("container-instance-type", "app"),
-        ("storage-public-bucket", "open"),
-        ("preview-record", "record"),
-        ("auth-preview-access", "route"),
-        ("storage-backup-jurisdiction", "backups"),
-        ("storage-backup-lifecycle", "backups"),
-        ("storage-protected", "backups"),
-    ]
+    assert sorted(each[:2] for each in found) == sorted(
+        [
+            ("classes-container-attached", "one"),
+            ("classes-created", "one"),
+            ("storage-backup-settings", "one"),
+            ("storage-protected", "one"),
+            ("container-instance-type", "app"),
+            ("storage-public-bucket", "open"),
+            ("preview-record", "record"),
+            ("auth-preview-access", "route"),
+            ("storage-backup-jurisdiction", "backups"),
+            ("storage-backup-lifecycle", "backups"),
+            ("storage-protected", "backups"),
+        ]
+    )
 
 
 def test_every_worker_of_a_program_is_judged_by_itself():
@@ -257,20 +273,37 @@ def test_an_image_is_followed_from_its_build_to_the_application():
     ]
 
 
-def test_secrets_and_unknown_values_are_never_told_and_never_judged():
-    def program() -> None:
-        hidden = pulumi.Output.secret("ghp_" + "a" * 36)
-        script(
-            "one",
-            compatibility_date=pulumi.Output.secret("2020-01-01"),
-            bindings={
-                "Sandbox": {"type": "durable_object_namespace", "class_name": "Sandbox"},
-                "SETTING": {"type": "plain_text", "text": hidden},
-                "API_KEYS": {"type": "secret_text", "text": hidden},
-            },
-        )
+HIDDEN = "ghp_" + "a" * 36
+BINDINGS: dict[str, Any] = {
+    "Sandbox": {"type": "durable_object_namespace", "className": "Sandbox"},
+    "SETTING": {"type": "plain_text", "text": HIDDEN},
+}
+LEAF = {**BINDINGS, "SETTING": {"type": "plain_text", "text": Secret(HIDDEN)}}
+WITHIN = {**BINDINGS, "SETTING": Secret(BINDINGS["SETTING"])}
+LATER = {**BINDINGS, "SETTING": {"type": "plain_text", "text": UNKNOWN}}
 
-    assert said(judged(deploy(program, preview=True))) == []
+
+def uploaded(**properties: Any) -> Resource:
+    return Resource(workers.SCRIPT, "one", f"urn:pulumi:dev::p::{workers.SCRIPT}::one", properties)
+
+
+@pytest.mark.parametrize("bindings", [LEAF, WITHIN, LATER, Secret(BINDINGS), UNKNOWN, Secret(UNKNOWN)])
+def test_secret_and_unknown_values_are_neither_told_nor_judged(bindings: Any):
+    shown = {"compatibilityDate": Secret("2020-01-01"), "observability": {"enabled": True}, "classes": UNKNOWN}
+    pack = Pack(TODAY)
+    assert pack.on_resource(uploaded(bindings=bindings, **shown)) == []
+    assert pack.on_stack([uploaded(bindings=bindings, **shown)]) == []
+
+
+def test_the_same_value_in_clear_is_judged():
+    found = Pack(TODAY).on_resource(uploaded(bindings=BINDINGS, compatibilityDate="2026-10-01", classes={}))
+    assert [each.policy for each in found] == [
+        "classes-container-attached",
+        "classes-created",
+        "container-observability",
+        "auth-plain-text-secret",
+    ]
+    assert HIDDEN not in str(found)
 
 
 def configured(level: str = "mandatory", **more: Any) -> Setting:
@@ -390,7 +423,7 @@ RESOURCES = st.builds(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.lists(RESOURCES, max_size=6, unique_by=lambda each: each.urn))
 def test_no_value_of_any_property_stops_the_pack(resources: list[Resource]):
     pack = Pack(TODAY, {"container-budget": configured(dollars=1)})
