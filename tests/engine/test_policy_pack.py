@@ -1,8 +1,7 @@
-"""The policy pack on the real engine: refusals with the finding's text, nothing written, levels, exceptions, unknowns."""
+"""The policy pack on the real engine: refusals in the finding's words, nothing written, levels and exceptions."""
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -113,3 +112,71 @@ def whole(emulator: Running, make_project: MakeProject) -> World:
 def parts(emulator: Running, make_project: MakeProject) -> World:
     emulator.reset()
     return World(make_project(PARTS, extra_yaml=PLUGIN), emulator)
+
+
+GOOD: dict[str, Any] = {"open": False, "date": "2026-10-01", "max_instances": 1}
+PUBLIC = """[mandatory]  storage-public-bucket  (cloudflare:index:R2ManagedDomain: open)
+          open.enabled: the bucket is open on r2.dev [storage/public-bucket]
+            why: The address needs no login: files and backups of every sandbox would be open to everyone.
+            remedy: Switch the r2.dev address of the bucket off; serve what is public through the Worker """
+PASSED = "✅ cloudflare-sandbox@v"
+
+
+def test_a_violation_is_refused_at_preview_with_its_text_and_nothing_is_written(parts: World):
+    parts.write(**GOOD | {"open": True, "image": parts.image})
+    output = parts.project.fail("preview", "--policy-pack", PACK)
+    assert PUBLIC in output
+    assert "error: preview failed" in output
+    assert "in-no-output" not in output
+    assert parts.written() == []
+
+
+def test_a_run_without_a_preview_is_refused_before_the_resource_is_made(parts: World):
+    parts.write(**GOOD | {"date": "2026-03-31", "image": parts.image})
+    output = parts.project.fail("up", "--yes", "--skip-preview", "--policy-pack", PACK)
+    assert "the compatibility date 2026-03-31 is before 2026-04-01 [flags/date-floor]" in output
+    assert [operation for operation in parts.written() if operation.startswith("workers")] == []
+
+
+def test_levels_and_exceptions_come_from_the_configuration(parts: World):
+    """Unknown values, such as the bucket's id in a variable, are no obstacle."""
+    parts.write(**GOOD | {"open": True, "image": parts.image})
+    output = parts.project.succeed("preview", *parts.config(**{"storage-public-bucket": "advisory"}))
+    assert PUBLIC.replace("[mandatory]", "[advisory] ").splitlines()[1] in output
+    assert "can't" not in output
+
+    one = {"rule": "storage/public-bucket", "resource": "op*", "reason": "a public mirror", "expires": "2999-01-01"}
+    assert PASSED in parts.project.succeed("preview", *parts.config(exceptions={"accepted": [one]}))
+
+    output = parts.project.fail("preview", *parts.config(exceptions={"accepted": [one | {"expires": "2026-01-01"}]}))
+    assert "the exception for storage/public-bucket at op* expired on 2026-01-01 [check/exception-expired]" in output
+    assert PUBLIC in output
+
+    output = parts.project.fail("preview", *parts.config(exceptions={"accepted": [one | {"expires": "soon"}]}))
+    assert "exceptions.accepted[0]: expires is a date such as 2027-01-31, not 'soon'" in output
+    assert parts.written() == []
+
+
+READY: dict[str, Any] = {"name": "box", "sdk": {"version": "0.12.10"}, "worker": {"bundle": "worker.js"}}
+
+
+def test_our_own_stack_passes_at_preview_and_while_it_is_made(whole: World):
+    whole.write(**READY, environment="throw-away", image={"reference": whole.image})
+    output = whole.project.succeed("up", "--yes", "--policy-pack", PACK)
+    assert output.count(PASSED) == 2
+    assert "[advisory]" not in output
+
+
+def test_what_needs_several_resources_is_found_with_the_words_of_the_settings(whole: World):
+    variables = {"WARM_POOL_MAX_INSTANCES": "7"}
+    document = {**READY, "image": {"reference": whole.image}, "container": {"max_instances": 3}}
+    document["worker"] = {**READY["worker"], "variables": variables}
+    parsed = SandboxSettings.parse({"account_id": whole.emulator.account_id, **document})
+    (finding,) = check(facts(parsed), today=TODAY)
+    whole.write(**document)
+    output = whole.project.fail("preview", *whole.config(**{"container-warm-pool": "mandatory"}))
+    assert f"{finding.what} [{finding.rule}]" in output
+    assert "(cloudflare-sandbox:index:WorkerScript: box-worker)" in output
+    assert f"why: {finding.why}" in output
+    assert f"remedy: {finding.remedy}" in output
+    assert whole.written() == []
