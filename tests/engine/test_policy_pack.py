@@ -1,7 +1,11 @@
 """The policy pack on the real engine: refusals in the finding's words, nothing written, levels and exceptions."""
 
 import json
+import subprocess
+import sys
+import sysconfig
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -180,3 +184,20 @@ def test_what_needs_several_resources_is_found_with_the_words_of_the_settings(wh
     assert f"why: {finding.why}" in output
     assert f"remedy: {finding.remedy}" in output
     assert whole.written() == []
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pack in an environment that has the wheel, and this one's packages for its dependencies."""
+    environment = tmp_path_factory.mktemp("installed") / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    packages = next(environment.glob("lib/python*/site-packages"))
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+    pip = [sys.executable, "-m", "pip", f"--python={environment}", "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--no-build-isolation", str(ROOT)], check=True, capture_output=True)
+    return packages / "pulumi_cloudflare_sandbox" / "policy"
+
+
+def test_the_pack_of_the_wheel_judges_alike(parts: World, installed: Path):
+    parts.write(**GOOD | {"open": True, "image": parts.image})
+    assert PUBLIC in parts.project.fail("preview", "--policy-pack", str(installed))
