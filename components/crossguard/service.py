@@ -30,7 +30,7 @@ _LEVELS: Final = {
     analyzer_pb2.REMEDIATE: MANDATORY,  # nothing is changed on its own: what is wrong stops the run
     analyzer_pb2.DISABLED: OFF,
 }
-_THREADS: Final = 4
+_THREADS: Final = 1  # the engine asks for one resource at a time; more threads only wait for each other
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024  # as the engine's own limit
 
 
