@@ -5,6 +5,7 @@ and without the pack, in turn. The pack's process is watched for the CPU it used
 """
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -61,17 +62,28 @@ class Watch(threading.Thread):
         self.usage = Usage(max(cpu, self.usage.cpu_seconds), max(memory, self.usage.memory_mib))
 
 
-def _preview(pulumi: engine.Engine, folder: Path, *options: str) -> tuple[float, Usage]:
+class Run(NamedTuple):
+    """One preview."""
+
+    wall: float
+    cpu: float
+    """Of the engine, the program and all plugins together."""
+    pack: Usage
+
+
+def _preview(pulumi: engine.Engine, folder: Path, *options: str) -> Run:
     watch = Watch()
     watch.start()
-    started = time.monotonic()
+    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = pulumi.run("preview", *options, cwd=folder)
     wall = time.monotonic() - started
     watch.over.set()
     watch.join()
     if done.returncode:
         raise SystemExit(done.stdout + done.stderr)
-    return wall, watch.usage
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Run(wall, cpu, watch.usage)
 
 
 def main(count: int, runs: int) -> None:
@@ -87,24 +99,29 @@ def main(count: int, runs: int) -> None:
         if pulumi.run("stack", "init", "test", cwd=folder).returncode:
             raise SystemExit("there is no stack to measure")
         _preview(pulumi, folder)  # fills caches of files
-        without, with_pack, used = [], [], []
+        without, with_pack = [], []
         for _ in range(runs):
-            without.append(_preview(pulumi, folder)[0])
-            wall, usage = _preview(pulumi, folder, "--policy-pack", str(PACK))
-            with_pack.append(wall)
-            used.append(usage)
-    added = statistics.median(with_pack) - statistics.median(without)
-    commit = subprocess.run(
+            without.append(_preview(pulumi, folder))
+            with_pack.append(_preview(pulumi, folder, "--policy-pack", str(PACK)))
+    _print(count, without, with_pack)
+
+
+def _print(count: int, without: list[Run], with_pack: list[Run]) -> None:
+    head = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    print(f"{count} resources, median of {runs} runs each, commit {commit.stdout.strip()}")
-    print(f"| preview without the pack | {statistics.median(without):.2f} s ({min(without):.2f}-{max(without):.2f}) |")
     print(
-        f"| preview with the pack | {statistics.median(with_pack):.2f} s ({min(with_pack):.2f}-{max(with_pack):.2f}) |"
+        f"{count} resources, median of {len(without)} runs each, {os.cpu_count()} cores, commit {head.stdout.strip()},"
     )
-    print(f"| the pack adds | {added:.2f} s |")
-    print(f"| CPU of the pack's process | {statistics.median(each.cpu_seconds for each in used):.2f} s |")
-    print(f"| memory of the pack's process | {max(each.memory_mib for each in used):.0f} MiB |")
+    print(f"load of the machine in the last minute {os.getloadavg()[0]:.1f}\n")
+    walls = [[each.wall for each in runs] for runs in (without, with_pack)]
+    for name, found in zip(("without", "with"), walls, strict=True):
+        print(f"| preview {name} the pack | {statistics.median(found):.2f} s ({min(found):.2f} to {max(found):.2f}) |")
+    print(f"| the pack adds | {statistics.median(walls[1]) - statistics.median(walls[0]):.2f} s |")
+    cpus = [statistics.median(each.cpu for each in runs) for runs in (without, with_pack)]
+    print(f"| CPU of all processes without and with it | {cpus[0]:.2f} s, {cpus[1]:.2f} s |")
+    print(f"| CPU of the pack's process | {statistics.median(each.pack.cpu_seconds for each in with_pack):.2f} s |")
+    print(f"| memory of the pack's process | {max(each.pack.memory_mib for each in with_pack):.0f} MiB |")
 
 
 if __name__ == "__main__":
