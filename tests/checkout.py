@@ -58,6 +58,7 @@ class Checkout:
             inherited
             | {
                 "HOME": str(self.home),
+                "npm_config_cache": str(ROOT / ".local" / "npm"),
                 "XDG_CACHE_HOME": str(ROOT / ".local" / "cache"),
                 "EMULATOR_PORT": "0",
             }

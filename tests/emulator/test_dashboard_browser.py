@@ -309,5 +309,6 @@ def test_another_site_in_the_browser_gets_nothing(browser: Browser, emulator: Ru
 def test_a_name_that_leads_to_loopback_gets_nothing(browser: Browser, emulator: Running):
     port = emulator.origin.rpartition(":")[2]
     with browser.page(f"http://{REBOUND}:{port}/dashboard") as page:
-        expected = f"The dashboard answers as 127.0.0.1:{port} or localhost:{port} only. Open it by that address."
+        # Names are those of Workers; the page has none.
+        expected = f"No Worker answers on {REBOUND}/dashboard: no route, custom domain or workers.dev name."
         assert page.text("body") == expected

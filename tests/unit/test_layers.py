@@ -33,7 +33,9 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # Reads the files of projects; YAML only where a Pulumi project is read.
     "components/check": ({"yaml"}, {*PURE, "check"}),
     "components/commands": (set(), {*PURE, "check", "smoke"}),
-    "policy": ({"pulumi", "pulumi_policy", "components"}, set()),
+    # The policy pack: the rules on resources, served to the engine.
+    "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard"}),
+    "policy": (set(), set()),
     "__main__": ({"pulumi", "components"}, set()),
     # A process of its own: it is judged against the real plugin, so it shares nothing with the services.
     "emulator/bridged_plugin": (GRPC | {"components.platform"}, set()),
@@ -136,7 +138,8 @@ def test_a_forbidden_import_is_found(path: str, source: str):
         ("components/worker.py", "from . import bridged\nfrom .bundle import read"),
         ("components/stack.py", "from .worker import SandboxWorker\nimport pulumi"),
         ("components/provider/resources.py", "import pulumi\nfrom .shapes import Binding"),
-        ("policy/__main__.py", "from components.rules import flags\nimport pulumi_policy"),
+        ("policy/__main__.py", "from importlib import import_module"),
+        ("components/crossguard/facts.py", "from ..rules.facts import Stack\nfrom . import workers"),
         ("__main__.py", "import pulumi\nfrom components import SandboxStack"),
         ("emulator/app.py", "from components.platform import limits\nfrom . import store"),
         ("emulator/bridged_plugin/service.py", "import grpc\nimport http.client\nfrom .table import KINDS"),

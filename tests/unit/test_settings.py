@@ -36,5 +36,5 @@ def test_all_mistakes_come_in_one_message():
         "  name: expected text; put quotes around it\n"
         "  environment: expected 'throw-away' or 'lasting'\n"
         "  colour: no such setting; known are access, account_id, container, domain, environment, further_sandboxes, "
-        "image, name, sdk, secrets, storage, worker"
+        "image, name, rules, sdk, secrets, storage, worker"
     )
