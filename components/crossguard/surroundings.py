@@ -72,7 +72,6 @@ def _bucket(
         public=Reader(domain, places).fact("enabled", bool) if domain else None,
         expiring_prefixes=_expiring(lifecycle, read, places),
         jurisdiction=Fact(None, read.at()) if place in (None, "default") else read.fact("jurisdiction", str),
-        protected=Fact(resource.protected, read.at("protect")),
     )
 
 

@@ -82,7 +82,6 @@ def worker(resource: Resource, places: Places) -> Worker:
         bindings=bindings(resource, places),
         class_steps=_steps(read) if ours else None,
         observability=_observability(read),
-        workers_dev=_switch(read, "workersDev") if ours else None,
         required_secrets=Fact(frozenset(), read.at("bindings")) if ours and not kept else None,
     )
 

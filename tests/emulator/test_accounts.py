@@ -73,7 +73,7 @@ def test_a_zone_keeps_what_it_was_created_with(raw: Any, account: str):
 def test_zone_filters(client: Cloudflare, raw: Any, account: str):
     assert [zone.name for zone in client.zones.list()] == ["preview.example", "sandbox.example", "sandbox.localhost"]
     assert [zone.name for zone in client.zones.list(name="sandbox.example")] == ["sandbox.example"]
-    assert len(list(client.zones.list(account={"id": account}, per_page=5))) == 2
+    assert len(list(client.zones.list(account={"id": account}, per_page=5))) == 3
     assert not list(client.zones.list(account={"id": "f" * 32}))
     assert not list(client.zones.list(status="pending"))
     assert raw.api("GET", "/zones?page=2").json()["result"] == []

@@ -19,7 +19,7 @@ from components.crossguard.pack import Pack, Report, Setting
 from components.crossguard.resource import Resource
 from components.provider.lifecycle.values import UNKNOWN
 from components.provider.wire import Secret
-from components.rules import check
+from components.rules import CATALOGUE, check
 from components.settings.facts import facts as facts_of_settings
 from tests.components.monitor import UNKNOWN as RECORDED_UNKNOWN
 from tests.components.monitor import Recorded, Registered, deploy
@@ -96,7 +96,13 @@ def stack_of(tmp_path: Path) -> Run:
     (tmp_path / "worker.js").write_text("export default {};\n")
 
     def run(document: dict[str, Any], *, preview: bool = True) -> Recorded:
-        ready = {"account_id": ACCOUNT, "sdk": {"version": VERSION}, **document}
+        # The settings' own judgement is off, so that what is wrong reaches the pack.
+        ready = {
+            "account_id": ACCOUNT,
+            "sdk": {"version": VERSION},
+            "rules": dict.fromkeys(CATALOGUE, "off"),
+            **document,
+        }
         ready["worker"] = {"bundle": "worker.js", **document.get("worker", {})}
         parsed = SandboxSettings.parse(ready)
         secrets = dict.fromkeys(parsed.all_secrets, "s3cret")
