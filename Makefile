@@ -50,9 +50,12 @@ lock: venv ## resolve requirements-dev.txt anew into requirements.lock
 fuzz: venv ## send 100,000 generated requests to the emulator
 	$(RUN) tests.emulator.fuzz --requests 100000
 
-measure: setup ## measure the emulator and its runtime and print tables
+measure: setup ## measure the emulator, a preview, the check and the policy pack, and print tables
 	$(RUN) tests.emulator.measure
 	$(RUN) tests.emulator.measure_runtime
+	$(RUN) tests.measure_preview
+	$(RUN) tests.check.measure
+	$(RUN) tests.policy.measure_pack
 
 docs: venv ## bring the generated parts of the documentation up to date
 	$(RUN) tests.generated_docs

@@ -1,4 +1,4 @@
-"""What the policy pack adds to a preview: `python -m tests.policy.bench_pack [resources] [runs]` prints a table.
+"""What the policy pack adds to a preview: `python -m tests.policy.measure_pack [resources] [runs]` prints a table.
 
 A program of that many resources, all of types that rules look at, is previewed on the real engine and the emulator with
 and without the pack, in turn. The pack's process is watched for the CPU it used; its memory is the largest seen.
