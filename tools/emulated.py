@@ -55,10 +55,7 @@ def start(node: Path) -> Emulated:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("CLOUDFLARE_", "CF_"))}
     with _LOG.open("wb") as log:
         process = subprocess.Popen(
-            [
-                *(str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE)),
-                *("--node", str(node), "--packages", str(cache_root() / "workerd")),
-            ],
+            [str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE), *_runtime(node)],
             cwd=ROOT,
             env=env,
             stdin=subprocess.DEVNULL,
@@ -74,6 +71,15 @@ def start(node: Path) -> Emulated:
         raise SetupError("cannot start the emulator", why, "Choose one as in `make up EMULATOR_PORT=8788`")
     write_whole(_RECORD, json.dumps({"pid": process.pid, "base_url": base_url}))
     return _connect(base_url)
+
+
+def fetch_runtime(node: Path) -> None:
+    """Have what runs Workers before the first request waits for it; without it the API still serves, so go on."""
+    subprocess.run([str(venv_python()), "-m", "emulator", "fetch", *_runtime(node)], cwd=ROOT, check=False)
+
+
+def _runtime(node: Path) -> tuple[str, ...]:
+    return "--node", str(node), "--packages", str(cache_root() / "workerd")
 
 
 def _port_of_last_time() -> str | None:

@@ -26,6 +26,7 @@ def up() -> int:
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
         wanted = local_settings.original()
+        emulated.fetch_runtime(tools.node)
         cloudflare = emulated.start(tools.node)
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)

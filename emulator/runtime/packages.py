@@ -1,7 +1,7 @@
 """The workerd binary, installed by npm from the lock file beside this module.
 
 Each lock file has a folder of its own, so that checkouts and versions do not disturb each other; several processes may
-ask at once. After `fetch`, `find` gives the program without Node.
+ask at once. After `fetch`, `find` gives the program without Node; `provide` does either.
 """
 
 import fcntl
@@ -9,15 +9,22 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 _LOCKED = Path(__file__).parent / "node"
 _FILES = ("package.json", "package-lock.json")
 _NPM = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+_FETCHING = "Fetching workerd, which runs Workers on this machine (npm, once)."
 
 
 class MissingError(Exception):
     """The runtime is not installed; the message says how to get it."""
+
+
+def provide(folder: Path, node: Path | None) -> Path:
+    """The program; fetched if it is missing and the folder of node and npm is known."""
+    return fetch(folder, node) if node else find(folder)
 
 
 def find(folder: Path) -> Path:
@@ -37,6 +44,7 @@ def fetch(folder: Path, node: Path) -> Path:
     with target.with_suffix(".lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not target.exists():
+            print(_FETCHING, file=sys.stderr, flush=True)  # noqa: T201 - it takes seconds, on a slow network minutes
             _install(target, node)
     return find(folder)
 

@@ -42,6 +42,7 @@ class Runtime:
         self._objects = self._folder / "objects"
         self.key = secrets.token_urlsafe(24)  # what bindings show when they call back
         self.groups = Groups(self._plan, self._start, self.clear_objects)
+        self.deployed: set[tuple[str, str]] = set()  # account and script, since `notice` was last asked
         self._seen = -1
         self._missing: dict[tuple[str, str], list[dict[str, str]]] = {}
         self._troubles: dict[tuple[str, str], str] = {}
@@ -61,6 +62,14 @@ class Runtime:
             self._seen = changes
             self.groups.reconcile()
             self.clear_objects()
+            self._start_ahead()
+
+    def _start_ahead(self) -> None:
+        """Start what was deployed, so that its first request need not wait; an emulator without npm may never serve."""
+        waiting, self.deployed = self.deployed, set()
+        if self._world.settings.node:
+            for account, script in waiting:
+                self.groups.prepare(account, script)
 
     def clear_objects(self) -> None:
         """Remove what Durable Objects of former namespaces have left; one that is still open waits."""
@@ -114,7 +123,7 @@ class Runtime:
 
     def _program(self) -> Path:
         settings = self._world.settings
-        return packages.fetch(settings.packages, settings.node) if settings.node else packages.find(settings.packages)
+        return packages.provide(settings.packages, settings.node)
 
     def _log(self, wanted: Plan) -> Path:
         return self._folder / "log" / f"{wanted.members[0].worker['id']}.log"
