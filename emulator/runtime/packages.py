@@ -60,14 +60,21 @@ def _install(target: Path, node: Path) -> None:
     work.mkdir()
     for name in _FILES:
         shutil.copy(_LOCKED / name, work / name)
+    cache = work / ".npm"  # in the user's home a second copy of the program would stay
     environment = {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
     try:
         done = subprocess.run(
-            [node / "npm", *_NPM], cwd=work, env=environment, capture_output=True, text=True, check=False
+            [node / "npm", *_NPM, "--cache", cache],
+            cwd=work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     except OSError as error:
         raise MissingError(f"Cannot install the runtime that serves Workers: {error}. Is npm in {node}?") from error
     if done.returncode != 0:
         last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         raise MissingError(f"Cannot install the runtime that serves Workers: npm failed in {work}: {last}")
+    shutil.rmtree(cache, ignore_errors=True)
     work.rename(target)

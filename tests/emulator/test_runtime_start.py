@@ -88,19 +88,24 @@ def test_a_start_that_took_too_long_is_tried_again(stage: Stage, monkeypatch: py
 
 def _fetch(folder: Path, node: Path) -> "subprocess.CompletedProcess[str]":
     argv = [sys.executable, "-m", "emulator", "fetch", "--packages", str(folder), "--node", str(node)]
-    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ})
+    return subprocess.run(
+        argv, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "HOME": str(folder.parent)}
+    )
 
 
 def test_fetching_is_said_once_and_done_once(tmp_path: Path):
     node = tmp_path / "node"
     node.mkdir()
     made = "node_modules/@cloudflare/workerd-linux-64/bin"
-    (node / "npm").write_text(f"#!/bin/sh\nmkdir -p {made} && touch {made}/workerd\n")
+    # Like npm, it fills the cache it is given, or that in the home.
+    cache = 'for last; do :; done; [ "$last" = --no-fund ] && last=$HOME/.npm; mkdir -p "$last/_cacache"'
+    (node / "npm").write_text(f"#!/bin/sh\n{cache}\nmkdir -p {made} && touch {made}/workerd\n")
     (node / "npm").chmod(0o755)
     first, second = _fetch(tmp_path / "packages", node), _fetch(tmp_path / "packages", node)
     line = "Fetching workerd, which runs Workers on this machine (npm, once).\n"
     assert (first.returncode, first.stdout, first.stderr) == (0, "", line)
     assert (second.returncode, second.stdout, second.stderr) == (0, "", "")
+    assert list((tmp_path / "packages").rglob("_cacache")) == list(tmp_path.glob(".npm")) == []
     (node / "npm").write_text(NO_NPM)
     failed = _fetch(tmp_path / "others", node)
     assert failed.returncode == 1
