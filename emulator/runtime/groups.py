@@ -180,6 +180,13 @@ class Groups:
         if (account, script) not in self._current:
             self._begin(account, script)
 
+    def renew(self, account: str, script: str) -> None:
+        """Replace the process that serves a script, if there is one."""
+        group = self._current.get((account, script))
+        if group:
+            self._retire(group)
+            self._begin(account, script)
+
     def reconcile(self) -> None:
         """Replace the groups whose plan is no longer what the state says."""
         for group in set(self._current.values()):
