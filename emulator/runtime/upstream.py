@@ -244,7 +244,7 @@ class Tunnel:
 
 
 class _Splice(asyncio.Protocol):
-    """Writes what one side says to the other."""
+    """Writes what one side says to the other, which says nothing while this one does not take it."""
 
     def __init__(self, other: asyncio.Transport, closed: asyncio.Future[None]) -> None:
         self._other = other
@@ -252,6 +252,14 @@ class _Splice(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._other.write(data)
+
+    def pause_writing(self) -> None:
+        if not self._other.is_closing():
+            self._other.pause_reading()
+
+    def resume_writing(self) -> None:
+        if not self._other.is_closing():
+            self._other.resume_reading()
 
     def eof_received(self) -> None:
         self._end()
