@@ -40,7 +40,7 @@ def test_up_twice_then_down_twice(checkout: Checkout):
 def test_up_ends_with_a_smoke_test_whose_lines_work_as_pasted(checkout: Checkout):
     done = checkout.make("up")
     assert done.returncode == 0, done.stdout + done.stderr
-    table = done.stdout.partition("Does it answer? ")[2]
+    command, _, table = done.stdout.partition("Does it answer? (")[2].partition(")\n")
     results = {line.split("  ")[0]: line.split("  ")[1:] for line in table.splitlines() if "  " in line}
     assert results["health"][-1] == "/health answers without a key"
     assert re.search(r"^11 passed, 0 failed, 14 not run$", table, re.MULTILINE), table
@@ -53,6 +53,14 @@ def test_up_ends_with_a_smoke_test_whose_lines_work_as_pasted(checkout: Checkout
     assert answers[0] == '{"status":"ok"}'
     assert json.loads(answers[1])["openapi"] == "3.1.0"
     assert answers[2].startswith("HTTP/1.1 401 Unauthorized\n")
+    again = subprocess.run(
+        ["sh", "-c", f"{command} --strict"], cwd=checkout.folder, capture_output=True, text=True, check=False
+    )
+    assert (again.returncode, "11 passed, 0 failed, 14 not run" in again.stdout) == (1, True), again.stderr
+    script = checkout.emulator("/_emulator/runtime")["scripts"][0]
+    assert (script["state"], Path(f"/proc/{script['pid']}").exists()) == ("running", True)
+    checkout.succeed("down")
+    assert not Path(f"/proc/{script['pid']}").exists(), "workerd has outlived the stack"
 
 
 def test_without_a_builder_a_ready_image_is_deployed(checkout: Checkout):
