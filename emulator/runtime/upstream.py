@@ -226,7 +226,7 @@ class Tunnel:
 
     def towards(self) -> asyncio.Protocol:
         """The protocol of the connection to workerd."""
-        return _Splice(self._client, self._closed)
+        return _Answer(self._client, self._closed)
 
     def join(self, transport: asyncio.Transport) -> None:
         """Take the client's connection from the server."""
@@ -270,6 +270,26 @@ class _Splice(asyncio.Protocol):
     def _end(self) -> None:
         if not self._closed.done():
             self._closed.set_result(None)
+
+
+class _Answer(_Splice):
+    """What workerd says. Where that is no WebSocket, no other request may follow: none would decide who answers it."""
+
+    _head: bytes | None = b""
+
+    def data_received(self, data: bytes) -> None:
+        if self._head is None:
+            super().data_received(data)
+            return
+        self._head += data
+        head, end, rest = self._head.partition(b"\r\n\r\n")
+        if not end:
+            return
+        self._head = None
+        if not head.startswith(b"HTTP/1.1 101"):
+            head += b"\r\nconnection: close"
+            self._other.pause_reading()
+        super().data_received(head + end + rest)
 
 
 async def _pump(connection: _Connection, receive: Receive, *, chunked: bool) -> None:

@@ -16,6 +16,7 @@ async def _said_to_who_does_not_listen() -> int:
 
     async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal said
+        writer.write(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
         for _ in range(_PIECES):
             writer.write(_PIECE)
             await writer.drain()
