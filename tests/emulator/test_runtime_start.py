@@ -93,6 +93,20 @@ def _fetch(folder: Path, node: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def test_the_end_of_the_emulator_is_that_of_a_fetch(tmp_path: Path):
+    node = tmp_path / "node"
+    node.mkdir()
+    (node / "npm").write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nsleep 60 & wait\n")
+    (node / "npm").chmod(0o755)
+    with running(tmp_path / "state", packages=tmp_path / "packages", node=node) as emulator:
+        Stage(Control(emulator)).uploads.put("app", PLAIN)
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+        before = time.monotonic()
+    assert time.monotonic() - before < 10
+    pid = (tmp_path / "pid").read_text().strip()
+    until(lambda: not Path(f"/proc/{pid}").exists())
+
+
 def test_fetching_is_said_once_and_done_once(tmp_path: Path):
     node = tmp_path / "node"
     node.mkdir()
