@@ -1,4 +1,4 @@
-"""`python -m emulator`: serve, or print the fidelity table.
+"""`python -m emulator`: serve, fetch what runs Workers, or print the fidelity table.
 
 Prints the base URL as its first line once it listens. The token comes from `--token-file` or from
 CLOUDFLARE_API_TOKEN; without either, one is made and kept in the state folder, readable by its owner only.
@@ -24,12 +24,12 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(fidelity_table(load_services()), end="")
         return 0
-    return _serve(options)
+    return _fetch(options) if options.command == "fetch" else _serve(options)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m emulator", description="A Cloudflare control plane on loopback.")
-    parser.add_argument("command", nargs="?", choices=("serve", "table"), default="serve")
+    parser.add_argument("command", nargs="?", choices=("serve", "fetch", "table"), default="serve")
     parser.add_argument("--port", type=_port, default=8787, help="port on 127.0.0.1; 0 takes any free one")
     parser.add_argument("--state", type=Path, default=Path(".local/emulator"), help="folder that holds the state")
     parser.add_argument("--token-file", type=Path, help="file holding the API token to accept")
@@ -43,6 +43,18 @@ def _port(value: str) -> int:
     if not (value.isascii() and value.isdigit() and int(value) < 65536):
         raise argparse.ArgumentTypeError(f"{value} is not a port: it must be a number from 0 to 65535")
     return int(value)
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    """Have the runtime of Workers before anything needs it."""
+    from .runtime.packages import MissingError, provide  # noqa: PLC0415 - only this command needs it here
+
+    try:
+        provide(options.packages, options.node)
+    except MissingError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 def _serve(options: argparse.Namespace) -> int:

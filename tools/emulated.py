@@ -55,10 +55,7 @@ def start(node: Path) -> Emulated:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("CLOUDFLARE_", "CF_"))}
     with _LOG.open("wb") as log:
         process = subprocess.Popen(
-            [
-                *(str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE)),
-                *("--node", str(node), "--packages", str(cache_root() / "workerd")),
-            ],
+            [str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE), *_runtime(node)],
             cwd=ROOT,
             env=env,
             stdin=subprocess.DEVNULL,
@@ -76,6 +73,15 @@ def start(node: Path) -> Emulated:
     return _connect(base_url)
 
 
+def fetch_runtime(node: Path) -> None:
+    """Have what runs Workers before the first request waits for it; without it the API still serves, so go on."""
+    subprocess.run([str(venv_python()), "-m", "emulator", "fetch", *_runtime(node)], cwd=ROOT, check=False)
+
+
+def _runtime(node: Path) -> tuple[str, ...]:
+    return "--node", str(node), "--packages", str(cache_root() / "workerd")
+
+
 def _port_of_last_time() -> str | None:
     with contextlib.suppress(OSError, ValueError, KeyError):
         return str(urlsplit(json.loads(_RECORD.read_text())["base_url"]).port)
@@ -90,22 +96,25 @@ def running() -> Emulated | None:
 
 
 def stop() -> None:
-    """Stop the emulator and forget its account; an account that is not empty is kept and reported."""
+    """Stop the emulator and forget its account; one that is not empty, or cannot be asked, is kept and reported."""
     left = _what_is_left()
     with contextlib.suppress(OSError, ValueError, KeyError):
         _end(int(json.loads(_RECORD.read_text())["pid"]))
     _RECORD.unlink(missing_ok=True)
+    kept = _STATE.relative_to(ROOT)
     if left:
-        print(f"The emulated account still holds {left}; it is kept in {_STATE.relative_to(ROOT)}.")
+        print(f"The emulated account still holds {left}; it is kept in {kept}.")
+    elif left is None and _STATE.exists():
+        print(f"The emulated account in {kept} is kept: no emulator runs that could say whether it is empty.")
     else:
         shutil.rmtree(_STATE, ignore_errors=True)
 
 
-def _what_is_left() -> str:
-    """Name what the account holds, or nothing when it is empty or does not answer."""
+def _what_is_left() -> str | None:
+    """Name what the account holds: an empty text when that is nothing, None when it does not answer."""
     found = running()
     if not found:
-        return ""
+        return None
     state = _get(found.base_url.removesuffix("/client/v4") + "/_emulator/state", found.token)
     return ", ".join(f"{count} {kind}" for kind, count in sorted(state["deployed"].items()))
 

@@ -26,6 +26,7 @@ def up() -> int:
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
         wanted = local_settings.original()
+        emulated.fetch_runtime(tools.node)
         cloudflare = emulated.start(tools.node)
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
@@ -45,10 +46,10 @@ def _smoke(cloudflare: Emulated, outputs: dict[str, Any]) -> int:
         return 0
     port, key = urlsplit(cloudflare.base_url).port, local_inputs.KEY_FILE.relative_to(ROOT)
     api = f"http://{urlsplit(outputs['api_url']).hostname}:{port}"
-    print(f"\nDoes it answer? (python -m components smoke {api} --key-file {key})\n", flush=True)
-    argv = [str(venv_python()), "-m", "components", "smoke", api, "--key-file", str(key)]
+    argv = [str(venv_python().relative_to(ROOT)), "-m", "components", "smoke", api, "--key-file", str(key)]
     if outputs.get("preview_hostname"):
         argv += ["--preview-host", outputs["preview_hostname"]]
+    print(f"\nDoes it answer? ({shlex.join(argv)})\n", flush=True)
     return subprocess.run(argv, cwd=ROOT, check=False).returncode
 
 

@@ -33,6 +33,10 @@ class NoContainersError(Exception):
     """Classes have to run without containers; the message says why."""
 
 
+class NoEngineError(NoContainersError):
+    """There is no engine yet."""
+
+
 @dataclass(frozen=True)
 class Docker:
     """The engine's socket, and the emulated registry as the engine reaches it."""
@@ -59,8 +63,17 @@ def find_socket() -> str:
     except OSError:
         there = False
     if not there:
-        raise NoContainersError(NO_ENGINE.format(address=address))
+        raise NoEngineError(NO_ENGINE.format(address=address))
     return str(path)
+
+
+def has_engine() -> bool:
+    """Whether this machine's engine has a socket now."""
+    try:
+        find_socket()
+    except NoEngineError:
+        return False
+    return True
 
 
 def sidecar() -> str:

@@ -1,4 +1,4 @@
-"""The processes: started by the first request, replaced when what they were made from changes.
+"""The processes: started by a deployment or the first request, replaced when what they were made from changes.
 
 A group is one process for one plan and never changes: a change retires it and begins another. Durable Objects can be
 open in one process only, so the new one starts when the old one has ended, and that ends when its last request is
@@ -7,16 +7,19 @@ answered (or has had its time). Requests that come meanwhile wait; none is refus
 
 import asyncio
 import time
+import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 from .packages import MissingError
 from .plan import Plan
-from .process import StartError, Workerd
+from .process import SlowStartError, StartError, Workerd
 from .upstream import Upstream
 
 DRAIN = 10.0  # seconds that requests under way have when their script is replaced
+_AGAIN = 5.0  # seconds between tries of what failed for want of a network or of time
+_PASSING = (MissingError, SlowStartError)
 _SETTLED = 1.0  # a process that ends sooner waits for the next request before it is started again
 
 Planner = Callable[[str, str], Plan | None]
@@ -61,13 +64,22 @@ class Group:
             self.ready.set()
             return await self._serve(self.workerd)
         except (StartError, MissingError) as error:
-            self.failure = error
-            self.ready.set()
-            await self.retired.wait()
-            return 0.0
+            return await self._fail(error)
+        except Exception as error:  # noqa: BLE001 - whoever waits would begin it again, and again
+            traceback.print_exc()
+            reason = f"the emulator cannot run it ({type(error).__name__}); its own log says where"
+            return await self._fail(StartError(reason))
         finally:
             self.ready.set()
             self.ended.set()
+
+    async def _fail(self, error: StartError | MissingError) -> float:
+        """Tell the reason to all who ask, until something changes; what can pass by itself is tried again."""
+        self.failure = error
+        self.ready.set()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.retired.wait(), _AGAIN if isinstance(error, _PASSING) else None)
+        return 0.0
 
     async def _serve(self, workerd: Workerd) -> float:
         began = time.monotonic()
@@ -149,7 +161,7 @@ class Groups:
             self._forget(group)
             self._lives = {task: each for task, each in self._lives.items() if each is not group}
             self._ended()
-        if group.retired.is_set():
+        if group.retired.is_set() or group.failure:
             return
         for member in group.plan.members:
             self.restarts[group.plan.account, member.name] += 1
@@ -162,6 +174,18 @@ class Groups:
 
     def _forget(self, group: Group) -> None:
         self._current = {key: each for key, each in self._current.items() if each is not group}
+
+    def prepare(self, account: str, script: str) -> None:
+        """Begin what serves a script, if nothing does."""
+        if (account, script) not in self._current:
+            self._begin(account, script)
+
+    def renew(self, account: str, script: str) -> None:
+        """Replace the process that serves a script, if there is one."""
+        group = self._current.get((account, script))
+        if group:
+            self._retire(group)
+            self._begin(account, script)
 
     def reconcile(self) -> None:
         """Replace the groups whose plan is no longer what the state says."""

@@ -28,6 +28,10 @@ class StartError(Exception):
     """workerd refused the configuration; the message is its reason."""
 
 
+class SlowStartError(StartError):
+    """workerd did not listen in time; it may the next time."""
+
+
 @dataclass
 class Workerd:
     """A running process and the ports of its sockets by name."""
@@ -91,7 +95,9 @@ async def start(order: Order) -> Workerd:
         ports = await asyncio.wait_for(_ports(reader, order.sockets), _PATIENCE)
     except BaseException as error:
         await Workerd(process, {}).stop()
-        if isinstance(error, EOFError | TimeoutError):
+        if isinstance(error, TimeoutError):
+            raise SlowStartError(f"workerd does not listen after {_PATIENCE:g} seconds") from error
+        if isinstance(error, EOFError):
             raise StartError(_reason(order.log, said)) from error
         raise
     return Workerd(process, ports)

@@ -22,7 +22,7 @@ from emulator.world import World
 
 from . import containers, packages, process
 from .assemble import DOOR, Surroundings, assemble
-from .containers import Docker, NoContainersError
+from .containers import Docker, NoContainersError, NoEngineError
 from .groups import Group, Groups
 from .packages import MissingError
 from .plan import Plan, plan
@@ -42,9 +42,10 @@ class Runtime:
         self._objects = self._folder / "objects"
         self.key = secrets.token_urlsafe(24)  # what bindings show when they call back
         self.groups = Groups(self._plan, self._start, self.clear_objects)
+        self.deployed: set[tuple[str, str]] = set()  # account and script, since `notice` was last asked
         self._seen = -1
         self._missing: dict[tuple[str, str], list[dict[str, str]]] = {}
-        self._troubles: dict[tuple[str, str], str] = {}
+        self._troubles: dict[tuple[str, str], NoContainersError] = {}
 
     def _plan(self, account: str, script: str) -> Plan | None:
         return plan(self._world.store, account, script)
@@ -52,6 +53,7 @@ class Runtime:
     def target(self, address: Address) -> Target | None:
         """Who answers a request."""
         self.notice()
+        self._notice_engine()
         return find_target(self._world.store, address)
 
     def notice(self) -> None:
@@ -61,6 +63,22 @@ class Runtime:
             self._seen = changes
             self.groups.reconcile()
             self.clear_objects()
+            self._start_ahead()
+
+    def _notice_engine(self) -> None:
+        """Start again, with containers, what had to start while there was no engine."""
+        waiting = [key for key, error in self._troubles.items() if isinstance(error, NoEngineError)]
+        if waiting and containers.has_engine():
+            for account, script in waiting:
+                self._troubles.pop((account, script))
+                self.groups.renew(account, script)
+
+    def _start_ahead(self) -> None:
+        """Start what was deployed, so that its first request need not wait; an emulator without npm may never serve."""
+        waiting, self.deployed = self.deployed, set()
+        if self._world.settings.node:
+            for account, script in waiting:
+                self.groups.prepare(account, script)
 
     def clear_objects(self) -> None:
         """Remove what Durable Objects of former namespaces have left; one that is still open waits."""
@@ -108,13 +126,13 @@ class Runtime:
             docker = Docker(containers.find_socket(), registry, password, containers.sidecar())
             await asyncio.to_thread(containers.pull, docker, images)
         except NoContainersError as error:
-            self._troubles[key] = str(error)
+            self._troubles[key] = error
             return None
         return docker
 
     def _program(self) -> Path:
         settings = self._world.settings
-        return packages.fetch(settings.packages, settings.node) if settings.node else packages.find(settings.packages)
+        return packages.provide(settings.packages, settings.node)
 
     def _log(self, wanted: Plan) -> Path:
         return self._folder / "log" / f"{wanted.members[0].worker['id']}.log"
@@ -133,6 +151,7 @@ class Runtime:
     def status(self) -> Document:
         """What runs, what does not, and why."""
         self.notice()
+        self._notice_engine()
         try:
             program, missing = str(packages.find(self._world.settings.packages)), None
         except MissingError as error:
@@ -154,7 +173,7 @@ class Runtime:
             containers.find_socket()
         except NoContainersError as error:
             return {"available": False, "reason": str(error)}
-        reason = next(iter(self._troubles.values()), None)
+        reason = next((str(error) for key, error in self._troubles.items() if self.groups.find(*key)), None)
         return {"available": reason is None, "reason": reason}
 
     def _describe(self, account: str, worker: Document) -> Document:

@@ -226,7 +226,7 @@ class Tunnel:
 
     def towards(self) -> asyncio.Protocol:
         """The protocol of the connection to workerd."""
-        return _Splice(self._client, self._closed)
+        return _Answer(self._client, self._closed)
 
     def join(self, transport: asyncio.Transport) -> None:
         """Take the client's connection from the server."""
@@ -244,7 +244,7 @@ class Tunnel:
 
 
 class _Splice(asyncio.Protocol):
-    """Writes what one side says to the other."""
+    """Writes what one side says to the other, which says nothing while this one does not take it."""
 
     def __init__(self, other: asyncio.Transport, closed: asyncio.Future[None]) -> None:
         self._other = other
@@ -252,6 +252,14 @@ class _Splice(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._other.write(data)
+
+    def pause_writing(self) -> None:
+        if not self._other.is_closing():
+            self._other.pause_reading()
+
+    def resume_writing(self) -> None:
+        if not self._other.is_closing():
+            self._other.resume_reading()
 
     def eof_received(self) -> None:
         self._end()
@@ -262,6 +270,26 @@ class _Splice(asyncio.Protocol):
     def _end(self) -> None:
         if not self._closed.done():
             self._closed.set_result(None)
+
+
+class _Answer(_Splice):
+    """What workerd says. Where that is no WebSocket, no other request may follow: none would decide who answers it."""
+
+    _head: bytes | None = b""
+
+    def data_received(self, data: bytes) -> None:
+        if self._head is None:
+            super().data_received(data)
+            return
+        self._head += data
+        head, end, rest = self._head.partition(b"\r\n\r\n")
+        if not end:
+            return
+        self._head = None
+        if not head.startswith(b"HTTP/1.1 101"):
+            head += b"\r\nconnection: close"
+            self._other.pause_reading()
+        super().data_received(head + end + rest)
 
 
 async def _pump(connection: _Connection, receive: Receive, *, chunked: bool) -> None:

@@ -37,6 +37,32 @@ def test_up_twice_then_down_twice(checkout: Checkout):
     assert checkout.succeed("down") == "Nothing to take down: the local stack is not up.\n"
 
 
+def test_up_ends_with_a_smoke_test_whose_lines_work_as_pasted(checkout: Checkout):
+    done = checkout.make("up")
+    assert done.returncode == 0, done.stdout + done.stderr
+    command, _, table = done.stdout.partition("Does it answer? (")[2].partition(")\n")
+    results = {line.split("  ")[0]: line.split("  ")[1:] for line in table.splitlines() if "  " in line}
+    assert results["health"][-1] == "/health answers without a key"
+    assert re.search(r"^11 passed, 0 failed, 14 not run$", table, re.MULTILINE), table
+    assert re.search(r"^To run the rest: no container engine behind the sandbox class: ", table, re.MULTILINE)
+    pasted = [line.strip() for line in table.partition("Try it:\n")[2].splitlines() if line.strip()]
+    answers = [
+        subprocess.run(["sh", "-c", line], cwd=checkout.folder, capture_output=True, text=True, check=True).stdout
+        for line in pasted
+    ]
+    assert answers[0] == '{"status":"ok"}'
+    assert json.loads(answers[1])["openapi"] == "3.1.0"
+    assert answers[2].startswith("HTTP/1.1 401 Unauthorized\n")
+    again = subprocess.run(
+        ["sh", "-c", f"{command} --strict"], cwd=checkout.folder, capture_output=True, text=True, check=False
+    )
+    assert (again.returncode, "11 passed, 0 failed, 14 not run" in again.stdout) == (1, True), again.stderr
+    script = checkout.emulator("/_emulator/runtime")["scripts"][0]
+    assert (script["state"], Path(f"/proc/{script['pid']}").exists()) == ("running", True)
+    checkout.succeed("down")
+    assert not Path(f"/proc/{script['pid']}").exists(), "workerd has outlived the stack"
+
+
 def test_without_a_builder_a_ready_image_is_deployed(checkout: Checkout):
     record = checkout.local / "toolchain.json"
     tools = json.loads(record.read_text())
@@ -127,6 +153,12 @@ def test_the_emulator_keeps_its_account_and_comes_back_when_killed(plain: Checko
     assert plain.emulator(f"/client/v4/accounts/{account}/r2/buckets")["buckets"][0]["name"] == "left-behind"
     down = plain.succeed("down")
     assert "The emulated account still holds 1 r2_bucket; it is kept in .local/emulator.\n" in down
+    assert plain.succeed("down") == (
+        "The emulated account in .local/emulator is kept: no emulator runs that could say whether it is empty.\n"
+        "Nothing to take down: the local stack is not up.\n"
+    )
+    plain.succeed("up")
+    assert plain.emulator(f"/client/v4/accounts/{account}/r2/buckets")["buckets"][0]["name"] == "left-behind"
 
 
 def test_down_stops_the_emulator_and_forgets_an_empty_account(plain: Checkout):

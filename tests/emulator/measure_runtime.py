@@ -41,14 +41,14 @@ OBJECTS, WRITES = 20, 10
 
 
 @contextlib.contextmanager
-def emulator(state: Path) -> Iterator[httpx.Client]:
+def emulator(state: Path, **env: str) -> Iterator[httpx.Client]:
     """A client of the API of an emulator of its own."""
     node = toolchain.load().node
     argv = [sys.executable, "-m", "emulator", "--port", "0", "--state", str(state)]
     process = subprocess.Popen(
         [*argv, "--packages", str(PACKAGES), "--node", str(node)],
         cwd=ROOT,
-        env=os.environ | {"CLOUDFLARE_API_TOKEN": TOKEN},
+        env=os.environ | {"CLOUDFLARE_API_TOKEN": TOKEN} | env,
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -108,7 +108,7 @@ async def per_second(port: int, host: str) -> float:
 
 
 async def under_load(port: int, host: str, redeploy: Any, seconds: float, redeploys: int) -> dict[str, Any]:
-    """Ask at a steady rate while the script is replaced again and again; one request in ten writes."""
+    """Ask at a steady rate, for these seconds and until the last redeploy is done; one request in ten writes."""
     answers: list[tuple[float, int, bytes]] = []
 
     async def one(path: str) -> None:
@@ -121,24 +121,29 @@ async def under_load(port: int, host: str, redeploy: Any, seconds: float, redepl
         answers.append(((time.perf_counter() - started) * 1000, status, body))
 
     async def deploy() -> None:
+        pause = seconds / (redeploys + 1)
         for number in range(redeploys):
-            await asyncio.sleep(seconds / (redeploys + 1))
+            await asyncio.sleep(pause)
             await asyncio.to_thread(redeploy, str(number + 2))
+        await asyncio.sleep(pause)
 
     deploying = asyncio.ensure_future(deploy())
-    tasks = []
+    tasks: list[asyncio.Future[None]] = []
     begun = time.perf_counter()
-    for number in range(int(RATE * seconds)):
+    while len(tasks) < RATE * seconds or not deploying.done():
+        number = len(tasks)
         await asyncio.sleep(max(0.0, begun + number / RATE - time.perf_counter()))
         what = "get" if number % WRITES else "add"
         tasks.append(asyncio.ensure_future(one(f"/{what}/{number // WRITES % OBJECTS}")))
     await asyncio.gather(*tasks, deploying)
     adds = [body.partition(b" ")[2] for _, _, body in answers if body.partition(b" ")[2].startswith(b"add ")]
+    written = len(range(0, len(answers), WRITES))
     return {
         "requests": len(answers),
+        "written": written,
         "failed": [(status, body) for _, status, body in answers if status != 200],
         "releases": {body.split()[0].decode() for _, status, body in answers if status == 200},
-        "lost": len(range(0, len(answers), WRITES)) - len(set(adds)),
+        "lost": written - len(set(adds)),
         "longest": max(ms for ms, _, _ in answers),
         "median": statistics.median(ms for ms, _, _ in answers),
     }

@@ -106,6 +106,20 @@ def test_web_sockets_pass(stage: Stage):
     assert stage.ask("/").status_code == 200
 
 
+def test_a_refused_websocket_leads_no_later_request_to_the_wrong_worker(stage: Stage):
+    stage.uploads.put("plain", "export default { fetch() { return new Response('plain') } };")
+    host, _, port = stage.emulator.origin.removeprefix("http://").rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as client:
+        upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: x\r\n"
+        client.sendall(b"GET / HTTP/1.1\r\nhost: plain.localhost\r\n" + upgrade + b"\r\n")
+        client.sendall(b"GET / HTTP/1.1\r\nhost: other.localhost\r\n\r\n")
+        answers = b""
+        while piece := client.recv(4096):
+            answers += piece
+    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 1
+    assert b"\r\nconnection: close\r\n\r\nplain" in answers
+
+
 def test_a_schedule_runs_on_demand(stage: Stage):
     stage.deploy()
     path = f"/runtime/{stage.account}/app/scheduled"

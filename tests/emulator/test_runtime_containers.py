@@ -131,6 +131,18 @@ def test_without_an_engine_everything_else_works(stage: Stage, tmp_path: Path, m
     assert stage.raw.control("GET", "/runtime")["containers"] == {"available": False, "reason": reason}
 
 
+def test_an_engine_that_starts_later_is_used(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/late.sock")
+    monkeypatch.setenv("MINIFLARE_CONTAINER_EGRESS_IMAGE", SIDECAR)
+    deploy(stage)
+    assert stage.ask("/", "boxes.localhost").text == "no container"
+    with Engine(tmp_path / "late.sock") as engine:
+        threading.Thread(target=engine.serve_forever, daemon=True).start()
+        assert stage.ask("/", "boxes.localhost").text == "container, running: false"
+        assert stage.raw.control("GET", "/runtime")["containers"] == {"available": True, "reason": None}
+        engine.shutdown()
+
+
 def test_references_as_the_engine_calls_them():
     docker = Docker("/socket", "127.0.0.1:8787", "secret", SIDECAR)
     digest = "sha256:" + "0" * 64

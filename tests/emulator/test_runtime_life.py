@@ -80,7 +80,8 @@ def test_redeploys_under_load_lose_nothing(stage: Stage):
 
     port = int(stage.emulator.origin.rpartition(":")[2])
     load = asyncio.run(under_load(port, "app.localhost", redeploy, 3, 2))
-    assert (load["requests"], load["failed"], load["lost"]) == (600, [], 0)
+    assert load["requests"] >= 600
+    assert (load["failed"], load["lost"]) == ([], 0)
     assert load["releases"] - {"2"} == {"1", "3"}  # on a busy machine the second may be gone before it answered
 
 

@@ -2,6 +2,7 @@
 
 from emulator.calls import Call, Result
 from emulator.registry import CONTROL, Service
+from emulator.runtime import packages
 from emulator.runtime.packages import MissingError
 from emulator.runtime.process import StartError
 from emulator.runtime.upstream import BrokenError
@@ -41,4 +42,5 @@ async def run_scheduled(call: Call) -> Result:
 @control.on_stop
 async def stop(world: World) -> None:
     """End all processes."""
+    packages.stop()
     await world.runtime.groups.stop()

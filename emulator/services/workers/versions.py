@@ -150,6 +150,7 @@ def deploy(call: Call, worker: Document, traffic: Traffic) -> Document:
     worker["live"] = _digest(call, main, deployment["id"])
     rules.put(call, worker)
     references.remember(call.store, call.account_id, worker["name"], main["bindings"])
+    call.world.runtime.deployed.add((call.account_id, worker["name"]))
     return deployment
 
 

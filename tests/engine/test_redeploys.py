@@ -1,0 +1,18 @@
+"""`pulumi up` with changed code while the Worker is asked: the short form of `python -m tests.engine.redeploys`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.redeploys import redeployed
+from tools.toolchain import Toolchain
+
+pytestmark = pytest.mark.engine
+
+
+def test_redeploys_of_the_program_fail_no_request_and_lose_no_write(tools_provided: Toolchain, tmp_path: Path):
+    seen = redeployed(tmp_path, tools_provided, 3, 2)
+    assert seen["requests"] >= 600
+    assert (seen["failed"], seen["lost"]) == ([], 0)
+    assert seen["stored"] == seen["written"] >= 60
+    assert seen["releases"] == {"1", "2", "3"}
