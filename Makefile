@@ -54,6 +54,7 @@ measure: setup ## measure the emulator, a preview, the check and the policy pack
 	$(RUN) tests.emulator.measure
 	$(RUN) tests.emulator.measure_runtime
 	$(RUN) tests.measure_preview
+	$(RUN) tests.engine.redeploys
 	$(RUN) tests.check.measure
 	$(RUN) tests.policy.measure_pack
 
