@@ -97,7 +97,9 @@ def test_what_cannot_be_copied(source: str, text: str, tmp_path: Path):
     assert str(caught.value) == text
 
 
-@pytest.mark.parametrize("source", [".ssh", "./.ssh/", ".ssh/known_hosts", "app/.ssh", "keys", "key", "keys/known_hosts"])
+@pytest.mark.parametrize(
+    "source", [".ssh", "./.ssh/", ".ssh/known_hosts", "app/.ssh", "keys", "key", "keys/known_hosts"]
+)
 def test_what_never_goes_in_does_not_go_in_by_another_name(source: str, tmp_path: Path):
     folder = project(tmp_path)
     for place in (folder / ".ssh", folder / "app/.ssh"):
