@@ -66,6 +66,8 @@ def start(node: Path) -> Emulated:
     LOGS.mkdir(parents=True, exist_ok=True)
     port = os.environ.get("EMULATOR_PORT") or _port_of_last_time() or _DEFAULT_PORT
     env = {key: value for key, value in os.environ.items() if not key.startswith(("CLOUDFLARE_", "CF_"))}
+    # Once per machine, and then never again: nothing the user's own npm would profit from.
+    env.setdefault("npm_config_cache", str(cache_root() / "npm"))
     with _LOG.open("wb") as log:
         process = subprocess.Popen(
             [
