@@ -50,8 +50,8 @@ def test_nobody_is_let_in_by_default_and_that_is_said():
         (
             with_key(scopes=["q"]),
             (
-                "api_keys.ci.scopes: there is no scope 'q'; known are *, code, exec, files:*, files:read, files:write, "
-                "git, lifecycle, pattern:*, pattern:chat, pattern:coding, pattern:environment, pattern:generate, "
+                "api_keys.ci.scopes: there is no scope 'q'; known are *, code, describe, exec, files:*, files:read, "
+                "files:write, git, lifecycle, pattern:*, pattern:chat, pattern:coding, pattern:environment, pattern:generate, "
                 "pattern:openai, pattern:parallel, pattern:pipeline, pattern:run, pattern:workspace, ports, processes, "
                 "sessions, storage"
             ),
