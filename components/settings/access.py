@@ -129,11 +129,22 @@ class ZeroTrustSettings(Section):
     """How long a service token is valid."""
     scopes: Scopes | None = None
     """What those who pass may do with the API; everything if left out. Each is a tenant of its own."""
+    names: dict[str, Annotated[str, matching(r"[ -~]{1,255}", "use 1 to 255 characters of plain text")]] = Field(
+        default_factory=dict
+    )
+    """Names in the account of the applications `api` and `previews`, of the policies `people` and `machines`, and of
+    service tokens, by machine; derived from the stack if left out."""
 
     @rule
     def _somebody_may_pass(self) -> None:
         if not (self.people or self.service_tokens):
             raise ValueError("nobody may pass; add emails, email_domains, groups or service_tokens")
+
+    @rule
+    def _names_are_of_something(self) -> None:
+        known = ("api", "previews", "people", "machines", *sorted(set(self.service_tokens)))
+        for each_ in sorted(self.names.keys() - set(known)):
+            raise ValueError(f"names: nothing is called {each_} here; known are {', '.join(known)}")
 
     @property
     def people(self) -> list[dict[str, dict[str, str]]]:

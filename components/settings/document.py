@@ -74,7 +74,8 @@ class SandboxSettings(Section):
     name: Name = "sandbox"
     """Begins the name of everything made; two stacks in one account differ in this or in the Pulumi stack."""
     environment: Literal["throw-away", "lasting"] = "lasting"
-    """`lasting` protects what holds data; `throw-away` lets destroy remove everything."""
+    """`lasting` protects what holds data; `throw-away` lets destroy remove everything but buckets with objects in them,
+    which R2 refuses to delete."""
     account_id: AccountId | None = None
     """Cloudflare account. The program of this repository takes it from `CLOUDFLARE_ACCOUNT_ID` if left out."""
     sdk: SdkSettings = SdkSettings()

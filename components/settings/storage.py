@@ -72,6 +72,8 @@ class BackupsSettings(BucketSettings):
     token: bool = True
     """Whether a token for this bucket alone is minted; if not, give the secrets R2_ACCESS_KEY_ID and
     R2_SECRET_ACCESS_KEY yourself."""
+    token_name: Annotated[str, matching(r"[ -~]{1,120}", "use 1 to 120 characters of plain text")] | None = None
+    """Name of the token; derived from the stack if left out."""
     token_permission_groups: Annotated[tuple[str, ...], each(_is_group)] = ()
     """Ids of the token's permission groups; those for reading and writing objects are looked up if left out."""
 
@@ -87,6 +89,8 @@ class BackupsSettings(BucketSettings):
     def _groups_are_for_the_token(self) -> None:
         if self.token_permission_groups and not self.token:
             raise ValueError("token_permission_groups are for the token; set token to true or leave them out")
+        if self.token_name and not self.token:
+            raise ValueError("token_name is for the token; set token to true or leave it out")
 
 
 class ArtifactsSettings(BucketSettings):

@@ -95,7 +95,7 @@ class WorkerSettings(Section):
     )
     """Former names of classes by their present ones. May stay: it has no effect once a class has been renamed."""
     deleted_classes: tuple[str, ...] = ()
-    """Classes to give up with all their data, by name."""
+    """Classes to give up with all their data, by name: to be said when a further kind of sandbox is removed."""
     adopt: bool = False
     """Take over a script of this name that was made by wrangler, for instance."""
 

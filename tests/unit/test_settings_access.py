@@ -51,9 +51,9 @@ def test_nobody_is_let_in_by_default_and_that_is_said():
             with_key(scopes=["q"]),
             (
                 "api_keys.ci.scopes: there is no scope 'q'; known are *, code, describe, exec, files:*, files:read, "
-                "files:write, git, lifecycle, pattern:*, pattern:chat, pattern:coding, pattern:environment, pattern:generate, "
-                "pattern:openai, pattern:parallel, pattern:pipeline, pattern:run, pattern:workspace, ports, processes, "
-                "sessions, storage"
+                "files:write, git, lifecycle, pattern:*, pattern:chat, pattern:coding, pattern:environment, "
+                "pattern:generate, pattern:openai, pattern:parallel, pattern:pipeline, pattern:run, pattern:workspace, "
+                "ports, processes, sessions, storage"
             ),
         ),
         (with_key(not_after="tomorrow"), f"api_keys.ci.not_after: {MOMENT_RULE}"),
@@ -99,6 +99,10 @@ def test_nobody_is_let_in_by_default_and_that_is_said():
             "zero_trust.session_duration: give hours or minutes, such as 24h or 30m",
         ),
         (with_trust(scopes=[]), f"zero_trust.scopes: {SCOPE_RULE}"),
+        (
+            {"zero_trust": {**TRUST, "service_tokens": ["ci"], "names": {"apo": "x"}}},
+            "zero_trust: names: nothing is called apo here; known are api, previews, people, machines, ci",
+        ),
         (
             with_trust(emails=[]),
             "zero_trust: nobody may pass; add emails, email_domains, groups or service_tokens",
