@@ -74,15 +74,15 @@ class AccessGate(pulumi.ComponentResource):
         """Give the outputs under the names that state uses."""
         return {"audiences": self.audiences, "service_tokens": self.service_tokens}
 
-    def _physical(self, role: str) -> str:
-        return physical_name(*self._args.prefix, role)
+    def _physical(self, trust: ZeroTrustSettings, role: str) -> str:
+        return trust.names.get(role) or physical_name(*self._args.prefix, role)
 
     def _tokens(self, trust: ZeroTrustSettings) -> dict[str, "bridged.ZeroTrustAccessServiceToken"]:
         return {
             machine: bridged.ZeroTrustAccessServiceToken(
                 f"{self._name}-{machine}-token",
                 account_id=self._args.account_id,
-                name=self._physical(machine),
+                name=self._physical(trust, machine),
                 duration=trust.token_duration,
                 opts=pulumi.ResourceOptions(parent=self),
             )
@@ -101,7 +101,7 @@ class AccessGate(pulumi.ComponentResource):
             bridged.ZeroTrustAccessPolicy(
                 f"{self._name}-{role}",
                 account_id=self._args.account_id,
-                name=self._physical(role),
+                name=self._physical(trust, role),
                 decision=decision,
                 includes=includes,
                 session_duration=trust.session_duration,
@@ -117,7 +117,7 @@ class AccessGate(pulumi.ComponentResource):
         application = bridged.ZeroTrustAccessApplication(
             f"{self._name}-{role}",
             account_id=self._args.account_id,
-            name=self._physical(role),
+            name=self._physical(trust, role),
             type="self_hosted",
             domain=host,
             session_duration=trust.session_duration,

@@ -1,7 +1,7 @@
 """SandboxApplication: the container application of one sandbox class, as the settings describe it.
 
 In the SDK's generation 0.12 the scheduler runs instances of one image; in generation 1.x the Durable Objects manage
-instances of the images that were uploaded with the Worker, and nothing is set here but who they belong to.
+instances of the images that were uploaded with the Worker, and only who they belong to, logs and SSH are set here.
 """
 
 from dataclasses import dataclass
@@ -64,6 +64,7 @@ def _managed(args: ApplicationArgs) -> ContainerApplicationArgs:
         "adopt": args.settings.adopt,
         "scheduling_policy": MANAGED,
         "ssh": {"enabled": args.settings.ssh},
+        "observability": {"logs": {"enabled": args.settings.logs}},
     }
 
 
@@ -74,7 +75,6 @@ def _scheduled(args: ApplicationArgs) -> ContainerApplicationArgs:
         "scheduling_policy": SCHEDULED,
         "image": args.image,
         "max_instances": settings.max_instances,
-        "observability": {"logs": {"enabled": settings.logs}},
         "rollout": _rollout(settings.rollout),
         "worker_version_id": args.worker_version_id,
     }

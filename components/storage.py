@@ -187,7 +187,7 @@ class SandboxStorage(pulumi.ComponentResource):
         return bridged.AccountToken(
             f"{self._name}-backups-token",
             account_id=account_id,
-            name=physical_name(*self._args.prefix, "backups"),
+            name=settings.backups.token_name or physical_name(*self._args.prefix, "backups"),
             policies=[policy],
             opts=self._child(),
         )

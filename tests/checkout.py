@@ -65,13 +65,13 @@ class Checkout:
             | strangers
         )
 
-    def emulator(self, path: str, body: object = None) -> Any:
+    def emulator(self, path: str, body: object = None, method: str = "") -> Any:
         """Ask the checkout's emulator, which `make up` has started."""
         base = json.loads((self.local / "emulator.json").read_text())["base_url"]
         token = (self.local / "emulator" / "token").read_text()
         headers = {"Authorization": f"Bearer {token}"}
         address = base.removesuffix("/client/v4") + path
-        done = httpx.post(address, json=body, headers=headers) if body else httpx.get(address, headers=headers)
+        done = httpx.request(method or ("POST" if body else "GET"), address, json=body, headers=headers)
         return done.raise_for_status().json()["result"]
 
     def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:

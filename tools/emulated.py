@@ -45,6 +45,19 @@ class Emulated:
             "CLOUDFLARE_BASE_URL": self.base_url,
         }
 
+    def empty(self, bucket: str, jurisdiction: str) -> int:
+        """Delete all objects of a bucket and give how many there were; R2 deletes no bucket that holds some."""
+        address = f"{_control(self.base_url)}/r2/{self.account_id}/{bucket}/objects"
+        headers = {"Authorization": f"Bearer {self.token}", "cf-r2-jurisdiction": jurisdiction}
+        request = urllib.request.Request(address, headers=headers, method="DELETE")  # noqa: S310 - loopback
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
+                return int(json.load(answer)["result"]["deleted"])
+        except urllib.error.HTTPError as error:
+            if error.code == 404:  # the bucket is gone already
+                return 0
+            raise
+
 
 def start(node: Path) -> Emulated:
     """Give the running emulator, started if there is none; `node` is the folder with npm, which fetches workerd."""
@@ -115,8 +128,13 @@ def _what_is_left() -> str | None:
     found = running()
     if not found:
         return None
-    state = _get(found.base_url.removesuffix("/client/v4") + "/_emulator/state", found.token)
+    state = _get(f"{_control(found.base_url)}/state", found.token)
     return ", ".join(f"{count} {kind}" for kind, count in sorted(state["deployed"].items()))
+
+
+def _control(base_url: str) -> str:
+    """Give where the emulator itself is controlled, beside the API it serves."""
+    return f"{base_url.removesuffix('/client/v4')}/_emulator"
 
 
 def _connect(base_url: str) -> Emulated:

@@ -19,6 +19,7 @@ from tools.paths import LOCAL, ROOT, venv_python
 from tools.progress import Board
 
 _BACKEND: Final = LOCAL / "state" / ".pulumi"
+_BUCKET: Final = "cloudflare:index/r2Bucket:R2Bucket"
 
 
 def up() -> int:
@@ -67,8 +68,10 @@ def down() -> int:
         return 0
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
-        pulumi = engine.isolated(tools, LOCAL, extra=emulated.start(tools.node).env)
+        cloudflare = emulated.start(tools.node)
+        pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
+        _empty_buckets(pulumi, cloudflare)
         if pulumi.show("destroy", "--yes", "--skip-preview", *local_settings.selection(), cwd=ROOT):
             remedy = "Mend what it names and run `make down` again"
             raise SetupError("the local stack was not destroyed", "the engine's reason is above", remedy)
@@ -77,6 +80,19 @@ def down() -> int:
         emulated.stop()
     print("The local stack is gone.")
     return 0
+
+
+def _empty_buckets(pulumi: Engine, cloudflare: Emulated) -> None:
+    """Delete the objects in the stack's buckets, which would keep R2 from deleting these; only ever done here."""
+    state = json.loads(_checked(pulumi, "stack", "export", "--stack", STACK))
+    resources = (state.get("deployment") or {}).get("resources") or []
+    if any(each.get("protect") for each in resources):
+        return  # the engine refuses to destroy it, so nothing may be lost
+    for each in resources:
+        if each["type"] == _BUCKET and (outputs := each.get("outputs")):
+            count = cloudflare.empty(outputs["name"], outputs.get("jurisdiction") or "default")
+            if count:
+                print(f"Deleted {count} object{'s' if count > 1 else ''} in the bucket {outputs['name']}.", flush=True)
 
 
 def is_up() -> bool:

@@ -25,13 +25,19 @@ def completed(wanted: dict[str, Any], cloudflare: Emulated, built_by: Builder) -
     settings = copy.deepcopy(wanted)
     sandbox = settings.setdefault(_SETTINGS, {})
     ready = builder.seed(cloudflare, sdk_version(_LOCK))
-    image = (
-        {"reference": ready} if built_by.reason else {**sandbox.get("image", {}), "builder": {"name": built_by.name}}
-    )
+    for kind in (sandbox, *(sandbox.get("further_sandboxes") or {}).values()):
+        kind["image"] = _image(kind.get("image") or {}, built_by, ready)
     key = {"sha256": hashlib.sha256(_key().encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
-    keys = {**sandbox.get("access", {}).get("api_keys", {}), "local": key}
-    sandbox |= {"image": image, "access": {**sandbox.get("access", {}), "api_keys": keys}}
+    access = sandbox.get("access") or {}
+    sandbox["access"] = {**access, "api_keys": {**(access.get("api_keys") or {}), "local": key}}
     return settings
+
+
+def _image(said: dict[str, Any], built_by: Builder, ready: str) -> dict[str, Any]:
+    """Give the settings of an image: one that is ready stays as it is."""
+    if "reference" in said:
+        return said
+    return {"reference": ready} if built_by.reason else {**said, "builder": {"name": built_by.name}}
 
 
 def sdk_version(lock: Path) -> str:

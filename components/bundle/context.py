@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import normpath
 from typing import Final
 
 from .ignore import Ignored
@@ -70,9 +71,11 @@ def _copied(destination: str, source: str, project: Path, ignored: Ignored) -> I
     top = inside(project, source, place)
     if not top.exists():
         raise ValueError(f"{place} does not exist; make it, or take {destination} out of image.files")
+    # By its whole path and by where that leads: neither a file in `.ssh` nor a link to one may go in.
+    real = top.resolve().relative_to(project.resolve()).as_posix()
+    if ignored(normpath(source)) or ignored(real):
+        raise ValueError(f"{place} is a kind of file that never goes into an image; give it to the Worker instead")
     if top.is_file():
-        if ignored(top.name):
-            raise ValueError(f"{place} is a kind of file that never goes into an image; give it to the Worker instead")
         yield "", _entry(top)
         return
     own = _read_patterns(top / IGNORE_FILE)

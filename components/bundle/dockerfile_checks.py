@@ -85,6 +85,8 @@ class _Judge:
         if _is_official(chain[-1].base):
             if entry and entry.words() != [sdk.SERVER]:
                 yield f"line {entry.line}: ENTRYPOINT takes the place of the sandbox server; use CMD instead"
+            if self._variable() not in (None, self.version):
+                yield f"ENV {sdk.VERSION_VARIABLE} hides the version that the sandbox server has; remove it"
             return
         copied = next((each for each in self._copies() if sdk.SERVER in each.words()[0]), None)
         if copied is None:

@@ -1,7 +1,7 @@
 """The Worker's code, bundled: modules with their hashes in a folder named after what they were made from.
 
-A bundle that was made before is found again by the hash of its sources, without starting Node. Different runs may work
-in one folder: results appear whole, by a rename.
+This package's Worker that was bundled before is found again by the hash of its sources, without starting Node.
+Different runs may work in one folder: results appear whole, by a rename.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -56,9 +57,13 @@ def own_worker(entry: Path, build_folder: Path) -> WorkerBundle:
     """Bundle a user's entry file with the packages that are installed beside it."""
     if not entry.is_file():
         raise BundleError(f"worker.entry: there is no file {entry}; correct the path")
-    source = packaged.folder("worker_src")
-    key = _digest([*_tree(project_of(entry)), *_tree(source), ("entry", str(entry).encode())])
-    return _made(build_folder, key, lambda scratch: _bundle(source, build_folder, scratch, own=entry.resolve()))
+    source, place = packaged.folder("worker_src"), build_folder / "worker"
+    # Every time: what the file imports can lie anywhere, also in packages, and only the builder knows.
+    with _scratch(place) as scratch:
+        made = _bundle(source, build_folder, scratch, own=entry.resolve())
+        folder = place / _digest(_tree(made))
+        _keep(made, folder)
+    return _bundle_in(folder)
 
 
 def ready_bundle(main: Path) -> WorkerBundle:
@@ -100,14 +105,29 @@ def _made(build_folder: Path, key: str, make: Callable[[Path], Path]) -> WorkerB
     """Give the bundle of this key, made if there is none; it appears whole or not at all."""
     folder = build_folder / "worker" / key
     if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
-            made = make(Path(scratch))
-            try:
-                made.rename(folder)
-            except OSError:
-                if not folder.is_dir():  # another run may have been quicker
-                    raise
+        with _scratch(folder.parent) as scratch:
+            _keep(make(scratch), folder)
+    return _bundle_in(folder)
+
+
+@contextmanager
+def _scratch(parent: Path) -> Iterator[Path]:
+    """Give a folder on the same disk that goes with the block."""
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".making-") as scratch:
+        yield Path(scratch)
+
+
+def _keep(made: Path, folder: Path) -> None:
+    """Move a result to its place, unless it is there already: another run may have been quicker."""
+    try:
+        made.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+
+
+def _bundle_in(folder: Path) -> WorkerBundle:
     main = next(path.name for path in sorted(folder.glob("index.*")) if path.suffix in {".js", ".mjs"})
     return ready_bundle(folder / main)
 
@@ -132,19 +152,14 @@ def _packages(source: Path, build_folder: Path) -> Path:
     folder = build_folder / "packages" / key
     if folder.is_dir():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
-        made = Path(scratch) / "packages"
+    with _scratch(folder.parent) as scratch:
+        made = scratch / "packages"
         made.mkdir()
         for name in _PACKAGE_FILES:
             shutil.copyfile(source / name, made / name)
         install = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]
         _run(install, made, "the Worker's packages cannot be installed")
-        try:
-            made.rename(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
+        _keep(made, folder)
     return folder
 
 

@@ -1,17 +1,20 @@
 """RegistryImage: a pushed image in the account's registry, verified when it comes and deleted when it goes.
 
-A builder cannot do that: the credentials it was given are long expired by then. An image that an application still
-runs is kept, because without it no instance can start.
+A builder cannot do that: the credentials it was given are long expired by then. An image that an application or the
+Durable Objects of a script still run is kept, because without it no instance can start.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
+from ..platform.containers import MANAGED
+from .application_reader import applications
 from .errors import ProviderError
 from .lifecycle.values import UNKNOWN, Path, differences
 from .properties import REGISTRY_IMAGE, REGISTRY_IMAGE_OUTPUTS
 from .registry import Registry
 from .resource import Difference, Inputs, Resource, Run, Values
+from .script_reader import ScriptReader
 from .shapes import Problem
 
 _PLATFORM = "linux/amd64"
@@ -94,10 +97,15 @@ def _id(inputs: Inputs) -> str:
 
 
 def _users(run: Run, inputs: Inputs) -> list[str]:
-    """Name the applications that run the image."""
-    found = run.client.get(f"/accounts/{inputs['accountId']}/containers/applications")
-    images = {each["name"]: str((each.get("configuration") or {}).get("image", "")) for each in found}
-    return sorted(name for name, image in images.items() if image.partition("/")[2] == _id(inputs))
+    """Name the applications that run the image, and the scripts whose Durable Objects do."""
+    found = run.client.get(applications(inputs))
+    images = {each["name"]: {str((each.get("configuration") or {}).get("image", ""))} for each in found}
+    managed = {each["durable_objects"]["namespace_id"] for each in found if each.get("scheduling_policy") == MANAGED}
+    if managed:
+        namespaces = ScriptReader(run.client, {**inputs, "scriptName": ""}).namespaces()
+        for script in {str(each["script"]) for each in namespaces if each["id"] in managed and each.get("script")}:
+            images[f"script {script}"] = ScriptReader(run.client, {**inputs, "scriptName": script}).images()
+    return sorted(name for name, those in images.items() if _id(inputs) in {image.partition("/")[2] for image in those})
 
 
 def _read(run: Run, inputs: Inputs) -> Values | None:

@@ -57,6 +57,16 @@ class ScriptReader:
         serving = found[0]["versions"] if found else ()
         return max(serving, key=lambda each: each["percentage"])["version_id"] if serving else None
 
+    def images(self) -> set[str]:
+        """Give the images of all versions that serve; none when the script is gone."""
+        found = self._client.find(f"{self._path}/deployments") or {"deployments": ()}
+        serving = found["deployments"][0]["versions"] if found["deployments"] else ()
+        runtimes = [
+            (self._version(each["version_id"]).get("resources") or {}).get("script_runtime") for each in serving
+        ]
+        entries = [entry for runtime in runtimes for entry in (runtime or {}).get("containers") or ()]
+        return {image for entry in entries for image in (entry.get("images") or {}).values()}
+
     def url(self) -> str:
         """Give the script's URL on workers.dev."""
         subdomain = self._client.get(f"{self._workers}/subdomain")["subdomain"]

@@ -8,12 +8,12 @@ import difflib
 import json
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from ..platform import previews, scopes
-from .base import Section, each, matching
+from .base import Section, each, matching, rule
 from .domain import DomainSettings
 
 NOBODY: Final = (
@@ -129,12 +129,22 @@ class ZeroTrustSettings(Section):
     """How long a service token is valid."""
     scopes: Scopes | None = None
     """What those who pass may do with the API; everything if left out. Each is a tenant of its own."""
+    names: dict[str, Annotated[str, matching(r"[ -~]{1,255}", "use 1 to 255 characters of plain text")]] = Field(
+        default_factory=dict
+    )
+    """Names in the account of the applications `api` and `previews`, of the policies `people` and `machines`, and of
+    service tokens, by machine; derived from the stack if left out."""
 
-    @model_validator(mode="after")
-    def _somebody_may_pass(self) -> Self:
+    @rule
+    def _somebody_may_pass(self) -> None:
         if not (self.people or self.service_tokens):
             raise ValueError("nobody may pass; add emails, email_domains, groups or service_tokens")
-        return self
+
+    @rule
+    def _names_are_of_something(self) -> None:
+        known = ("api", "previews", "people", "machines", *sorted(set(self.service_tokens)))
+        for each_ in sorted(self.names.keys() - set(known)):
+            raise ValueError(f"names: nothing is called {each_} here; known are {', '.join(known)}")
 
     @property
     def people(self) -> list[dict[str, dict[str, str]]]:
@@ -154,14 +164,13 @@ class AccessSettings(Section):
     zero_trust: ZeroTrustSettings | None = None
     """Cloudflare Access before the Worker."""
 
-    @model_validator(mode="after")
-    def _keys_differ(self) -> Self:
+    @rule
+    def _keys_differ(self) -> None:
         names: dict[str, str] = {}
         for name, key in self.api_keys.items():
             if key.sha256 in names:
                 raise ValueError(f"api_keys {names[key.sha256]} and {name} are the same key; make one for each")
             names[key.sha256] = name
-        return self
 
     @property
     def warning(self) -> str | None:

@@ -1,16 +1,17 @@
 """What all sections share: frozen models whose mistakes are told in our words, with path, rule and remedy.
 
-A validator raises `ValueError` with the rule and the remedy in one sentence; the path is added here. Values never
-appear in messages of sections that hold secrets.
+A validator raises `ValueError` with the rule and the remedy in one sentence; the path is added here. Of what holds
+between settings, a `@rule`, all mistakes are told as well. Values never appear in messages of sections that hold
+secrets.
 """
 
 import difflib
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 _KINDS: Final[Mapping[str, str]] = {
     "bool_type": "expected true or false",
@@ -38,6 +39,23 @@ class SettingsError(ValueError):
         self.problems = problems
 
 
+class _SeveralError(ValueError):
+    """What several rules of a section say."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__("; ".join(texts))
+        self.texts = texts
+
+
+Rule = TypeVar("Rule", bound=Callable[[Any], None])
+
+
+def rule(check: Rule) -> Rule:
+    """Mark a method of a section as a rule between its settings: it raises ValueError where it is broken."""
+    vars(check)["is_rule"] = True
+    return check
+
+
 class Section(BaseModel):
     """A part of the settings."""
 
@@ -51,7 +69,20 @@ class Section(BaseModel):
             return cls.model_validate_json(json.dumps(document), strict=True)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
-            raise SettingsError([_line(problem, cls) for problem in problems]) from None
+            raise SettingsError([line for problem in problems for line in _lines(problem, cls)]) from None
+
+    @model_validator(mode="after")
+    def _keeps_the_rules(self) -> Self:
+        broken = []
+        for each_ in (each_ for kind in reversed(type(self).__mro__) for each_ in vars(kind).values()):
+            if getattr(each_, "is_rule", False):
+                try:
+                    each_(self)
+                except ValueError as error:
+                    broken.append(str(error))
+        if broken:
+            raise _SeveralError(broken)
+        return self
 
 
 def matching(pattern: str, rule: str) -> AfterValidator:
@@ -83,9 +114,11 @@ def each(check: Callable[[str], None]) -> AfterValidator:
     return AfterValidator(check_all)
 
 
-def _line(problem: Any, model: type[BaseModel]) -> str:
+def _lines(problem: Any, model: type[BaseModel]) -> list[str]:
     path = ".".join(str(part) for part in problem["loc"])
-    return f"{path}: {_words(problem, model)}" if path else _words(problem, model)
+    error = problem.get("ctx", {}).get("error")
+    texts = error.texts if isinstance(error, _SeveralError) else [_words(problem, model)]
+    return [f"{path}: {text}" if path else text for text in texts]
 
 
 def _words(problem: Any, model: type[BaseModel]) -> str:

@@ -1,13 +1,13 @@
 """Settings `container`: how large instances are, how many, where, and how changes reach them."""
 
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from ..naming import LIMIT
 from ..platform import containers
-from .base import Section, matching
+from .base import Section, matching, rule
 
 InstanceType = Literal["lite", "basic", "standard-1", "standard-2", "standard-3", "standard-4"]
 Region = Literal["AFR", "APAC", "EEUR", "ENAM", "ME", "OC", "SAM", "WEUR", "WNAM"]
@@ -32,12 +32,11 @@ class SizeSettings(Section):
     disk_mb: int
     """Disk in MB: at most 2000 for each GiB of memory, at most 20000."""
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    @rule
+    def _fits(self) -> None:
         found = [text for _, text in containers.size_problems(self.size)]
         if found:
             raise ValueError("; ".join(found))
-        return self
 
     @property
     def size(self) -> containers.Size:
@@ -57,11 +56,10 @@ class RolloutSettings(Section):
     on_failure: Literal["revert", "fail"] = "revert"
     """`revert` takes image and Worker back together when instances do not come up; `fail` leaves them for a look."""
 
-    @model_validator(mode="after")
-    def _steps_are_gradual(self) -> Self:
+    @rule
+    def _steps_are_gradual(self) -> None:
         if self.kind == "immediate" and self.steps is not None:
             raise ValueError("an immediate rollout has no steps; remove steps, or set kind to gradual")
-        return self
 
 
 class ContainerSettings(Section):
@@ -92,8 +90,8 @@ class ContainerSettings(Section):
     adopt: bool = False
     """Take over the application that the class already has, made by wrangler for instance."""
 
-    @model_validator(mode="after")
-    def _is_one_size(self) -> Self:
+    @rule
+    def _is_one_size(self) -> None:
         if self.instance_type and self.size:
             raise ValueError("instance_type and size exclude each other; remove one")
         most = containers.most_instances(self.resources)
@@ -102,10 +100,9 @@ class ContainerSettings(Section):
                 f"an account may run {most} instances of this size at once, not {self.max_instances}; "
                 "lower max_instances or choose a smaller size"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _lies_in_jurisdiction(self) -> Self:
+    @rule
+    def _lies_in_jurisdiction(self) -> None:
         inside = containers.JURISDICTIONS.get(self.jurisdiction or "", frozenset(self.regions))
         outside = sorted(set(self.regions) - inside)
         if outside:
@@ -113,7 +110,6 @@ class ContainerSettings(Section):
                 f"{', '.join(outside)} is not in the jurisdiction {self.jurisdiction}; its regions are "
                 f"{', '.join(sorted(inside))}"
             )
-        return self
 
     @property
     def resources(self) -> containers.Size:
@@ -124,3 +120,5 @@ class ContainerSettings(Section):
 
 
 DEFAULT_INSTANCE_TYPE = "basic"
+MANAGED_FIELDS = frozenset({"name", "logs", "ssh", "adopt"})
+"""What can be set where the Durable Objects manage instances themselves."""

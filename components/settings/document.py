@@ -1,14 +1,14 @@
 """SandboxSettings: the whole document of one sandbox stack."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ..rules import CATALOGUE
 from .access import AccessSettings, protected_hosts
-from .base import Section, each, matching
-from .container import ContainerSettings
+from .base import Section, each, matching, rule
+from .container import MANAGED_FIELDS, ContainerSettings
 from .domain import DomainSettings
 from .image import ImageSettings
 from .sdk import SdkSettings
@@ -74,7 +74,8 @@ class SandboxSettings(Section):
     name: Name = "sandbox"
     """Begins the name of everything made; two stacks in one account differ in this or in the Pulumi stack."""
     environment: Literal["throw-away", "lasting"] = "lasting"
-    """`lasting` protects what holds data; `throw-away` lets destroy remove everything."""
+    """`lasting` protects what holds data; `throw-away` lets destroy remove everything but buckets with objects in them,
+    which R2 refuses to delete."""
     account_id: AccountId | None = None
     """Cloudflare account. The program of this repository takes it from `CLOUDFLARE_ACCOUNT_ID` if left out."""
     sdk: SdkSettings = SdkSettings()
@@ -100,33 +101,51 @@ class SandboxSettings(Section):
     rules: Annotated[dict[str, Literal["mandatory", "advisory", "off"]], each(_is_rule)] = Field(default_factory=dict)
     """Rules that are more or less strict here than docs/rules.md says, by id."""
 
-    @model_validator(mode="after")
-    def _classes_differ(self) -> Self:
+    @rule
+    def _classes_differ(self) -> None:
         names = [MAIN_CLASS, *(kind.class_name for kind in self.further_sandboxes.values())]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"further_sandboxes: class {twice[0]} is used twice; give each kind a class of its own")
-        return self
 
-    @model_validator(mode="after")
-    def _own_worker_knows_its_version(self) -> Self:
+    @rule
+    def _own_worker_knows_its_version(self) -> None:
         if self.worker.bundle and not self.sdk.version:
             raise ValueError("sdk.version: a ready bundle does not tell its version of the SDK; add it")
-        return self
 
-    @model_validator(mode="after")
-    def _access_has_hosts(self) -> Self:
+    @rule
+    def _access_has_hosts(self) -> None:
         protected_hosts(self.access, self.domain)
-        return self
 
-    @model_validator(mode="after")
-    def _worker_is_of_the_generation(self) -> Self:
+    @rule
+    def _worker_is_of_the_generation(self) -> None:
         if self.sdk.generation == "1.x" and not (self.worker.entry or self.worker.bundle):
             raise ValueError(
                 "sdk.generation: this package's Worker is of generation 0.12; set worker.entry or worker.bundle to one "
                 "of generation 1.x"
             )
-        return self
+
+    @rule
+    def _containers_are_of_the_generation(self) -> None:
+        """Refuse what only the scheduler of 0.12 obeys: a limit or a place that is not kept to is worse than none."""
+        for kind in self.kinds if self.sdk.generation == "1.x" else ():
+            if idle := sorted(kind.container.model_fields_set - MANAGED_FIELDS):
+                section = "container" if kind.name == MAIN_KIND else f"further_sandboxes.{kind.name}.container"
+                raise ValueError(
+                    f"{section}: {', '.join(idle)} cannot be set for SDK 1.x, whose Durable Objects manage instances "
+                    "themselves; say it in the Worker's code and remove it here"
+                )
+
+    @rule
+    def _class_steps_fit(self) -> None:
+        names = {kind.class_name for kind in self.kinds}
+        for name in sorted(self.worker.renamed_classes.keys() - names):
+            raise ValueError(
+                f"worker.renamed_classes: there is no class {name} here; write the present name first, as in "
+                "{SandboxPython: FormerName}"
+            )
+        for name in sorted(names & set(self.worker.deleted_classes)):
+            raise ValueError(f"worker.deleted_classes: class {name} is still in use; remove it here or there")
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

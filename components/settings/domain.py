@@ -4,12 +4,12 @@ What has to exist for it (DNS records, routes, a certificate) follows from the s
 that it is the same for the component, for rules and for the check of two stacks against each other.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
 from ..platform import previews
-from .base import Section, each, matching
+from .base import Section, each, matching, rule
 
 
 def _check_host(text: str) -> None:
@@ -64,19 +64,18 @@ class DomainSettings(Section):
     """What to do if the zone holds more than previews: they run code of others, which can read cookies set for the
     whole zone and set some itself."""
 
-    @model_validator(mode="after")
-    def _hosts_are_in_the_zone(self) -> Self:
+    @rule
+    def _hosts_are_in_the_zone(self) -> None:
         for name, host in (("hostname", self.hostname), ("api_hostname", self.api_hostname)):
             if host is not None and not previews.is_or_under(host, self.zone_name):
                 remedy = "set zone to the zone that holds it" if self.zone is None else "use a host of the zone"
                 raise ValueError(f"{name} {host} is not in the zone {self.zone_name}; {remedy}")
-        return self
 
-    @model_validator(mode="after")
-    def _api_can_be_reached(self) -> Self:
+    @rule
+    def _api_can_be_reached(self) -> None:
         api = self.api_hostname
         if api is None:
-            return self
+            return
         if previews.under(api, self.hostname) and not previews.one_below(api, self.hostname):
             raise ValueError(
                 f"api_hostname {api} is more than one level below {self.hostname}, where no certificate reaches; "
@@ -84,10 +83,9 @@ class DomainSettings(Section):
             )
         if previews.under(api, self.hostname) and previews.looks_like_preview(api):
             raise ValueError(f"api_hostname {api} looks like a preview and would be taken for one; choose another name")
-        return self
 
-    @model_validator(mode="after")
-    def _bypass_is_below(self) -> Self:
+    @rule
+    def _bypass_is_below(self) -> None:
         for host in self.bypass:
             if not previews.under(host, self.hostname):
                 raise ValueError(
@@ -97,16 +95,14 @@ class DomainSettings(Section):
                 raise ValueError(f"bypass: {host} is the api_hostname, which has to reach the Worker; leave it out")
             if self.bypass.count(host) > 1:
                 raise ValueError(f"bypass: {host} is listed twice; once is enough")
-        return self
 
-    @model_validator(mode="after")
-    def _zone_is_not_shared(self) -> Self:
+    @rule
+    def _zone_is_not_shared(self) -> None:
         if self.shared_zone == "refuse" and self.shares_its_zone:
             raise ValueError(
                 f"hostname {self.hostname} shares the zone {self.zone_name} with other sites; use a zone of its own, "
                 "or set shared_zone to warn or accept"
             )
-        return self
 
     @property
     def zone_name(self) -> str:

@@ -6,13 +6,13 @@ variant exists for the SDK's version is not known here; `components/bundle/docke
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from ..platform import references
 from ..platform.sdk import SERVER_PORT, VERSION_VARIABLE
-from .base import Section, each, matching
+from .base import Section, each, matching, rule
 
 _FIXED: Final = "pin it exactly, so that the same settings always give the same image"
 _SECRET_WORDS: Final = re.compile(r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|(API|ACCESS|PRIVATE|SIGNING)_?KEY")
@@ -123,11 +123,10 @@ class BuilderSettings(Section):
     on_preview: bool = False
     """Build in previews too, to see a build fail before anything is changed; nothing is pushed then."""
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    @rule
+    def _fits(self) -> None:
         if self.engine == "docker" and (self.name or self.cache_from or self.cache_to):
             raise ValueError("name, cache_from and cache_to are BuildKit's; remove them or set engine to buildkit")
-        return self
 
 
 class ImageSettings(Section):
@@ -180,8 +179,8 @@ class ImageSettings(Section):
     keep: bool = False
     """Leave images in the registry when they are replaced or the stack is destroyed."""
 
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    @rule
+    def _one_way(self) -> None:
         """Allow one way to an image, and with it only what it can use."""
         if self.reference:
             self._alone("reference", "is a ready image, into which nothing can be put", ())
@@ -196,7 +195,6 @@ class ImageSettings(Section):
             raise ValueError("libc describes from_image; for an official image on Alpine set variant to musl")
         if self.build_secrets and self.builder.engine == "docker":
             raise ValueError("the Docker daemon has no build secrets; set builder.engine to buildkit")
-        return self
 
     def _alone(self, name: str, why: str, allowed: Iterable[str]) -> None:
         beside = sorted(self.model_fields_set - {name, *allowed})

@@ -1,10 +1,8 @@
 """Settings `sdk`: which generation and version of the Sandbox SDK the Worker and its images are made with."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import model_validator
-
-from .base import Section, matching
+from .base import Section, matching, rule
 
 
 class SdkSettings(Section):
@@ -17,11 +15,10 @@ class SdkSettings(Section):
     """Version that images must match. Read from the lock file beside the Worker's source; to be given for a ready
     bundle, and for a Worker of your own whose lock file is not npm's."""
 
-    @model_validator(mode="after")
-    def _belongs_to_generation(self) -> Self:
+    @rule
+    def _belongs_to_generation(self) -> None:
         if self.version and self.version.startswith("0.") == (self.generation == "1.x"):
             raise ValueError(
                 f"version {self.version} is not of generation {self.generation}; set generation to "
                 f"{'0.12' if self.generation == '1.x' else '1.x'} or correct the version"
             )
-        return self

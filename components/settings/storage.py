@@ -1,11 +1,11 @@
 """Settings `storage`: the buckets of a stack by role, conversations in KV, and a queue for events."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
 from ..platform import r2
-from .base import Section, each, matching
+from .base import Section, each, matching, rule
 
 BucketName = Annotated[
     str,
@@ -72,23 +72,25 @@ class BackupsSettings(BucketSettings):
     token: bool = True
     """Whether a token for this bucket alone is minted; if not, give the secrets R2_ACCESS_KEY_ID and
     R2_SECRET_ACCESS_KEY yourself."""
+    token_name: Annotated[str, matching(r"[ -~]{1,120}", "use 1 to 120 characters of plain text")] | None = None
+    """Name of the token; derived from the stack if left out."""
     token_permission_groups: Annotated[tuple[str, ...], each(_is_group)] = ()
     """Ids of the token's permission groups; those for reading and writing objects are looked up if left out."""
 
-    @model_validator(mode="after")
-    def _lock_ends_before_deletion(self) -> Self:
+    @rule
+    def _lock_ends_before_deletion(self) -> None:
         if self.lock_days > self.keep_days:
             raise ValueError(
                 f"a lock of {self.lock_days} days outlasts keep_days of {self.keep_days}, and locked objects are not "
                 "deleted; raise keep_days or lower lock_days"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _groups_are_for_the_token(self) -> Self:
+    @rule
+    def _groups_are_for_the_token(self) -> None:
         if self.token_permission_groups and not self.token:
             raise ValueError("token_permission_groups are for the token; set token to true or leave them out")
-        return self
+        if self.token_name and not self.token:
+            raise ValueError("token_name is for the token; set token to true or leave it out")
 
 
 class ArtifactsSettings(BucketSettings):
@@ -135,25 +137,23 @@ class StorageSettings(Section):
     location: Literal["apac", "eeur", "enam", "oc", "weur", "wnam"] | None = None
     """Where buckets should lie when they are first made; a wish, without effect later."""
 
-    @model_validator(mode="after")
-    def _location_lies_in_jurisdiction(self) -> Self:
+    @rule
+    def _location_lies_in_jurisdiction(self) -> None:
         within = r2.LOCATIONS[self.jurisdiction]
         if self.location is not None and self.location not in within:
             raise ValueError(
                 f"location {self.location} is outside the jurisdiction {self.jurisdiction}; use one of "
                 f"{', '.join(sorted(within))}, or leave it out"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _buckets_differ(self) -> Self:
+    @rule
+    def _buckets_differ(self) -> None:
         roles: dict[str, str] = {}
         for role, bucket in self.buckets.items():
             if bucket.name in roles:
                 raise ValueError(f"{roles[bucket.name]} and {role} have the same name; give each a bucket of its own")
             if bucket.name is not None:
                 roles[bucket.name] = role
-        return self
 
     @property
     def buckets(self) -> dict[str, BucketSettings]:

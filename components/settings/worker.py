@@ -1,13 +1,13 @@
 """Settings `worker`: which code runs, as of which date, with what around it."""
 
 from datetime import date
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from ..platform import compatibility
 from ..platform.bindings import KINDS, SECRET_KINDS
-from .base import Section, each, matching
+from .base import Section, each, matching, rule
 
 ScriptName = Annotated[
     str,
@@ -95,27 +95,25 @@ class WorkerSettings(Section):
     )
     """Former names of classes by their present ones. May stay: it has no effect once a class has been renamed."""
     deleted_classes: tuple[str, ...] = ()
-    """Classes to give up with all their data, by name."""
+    """Classes to give up with all their data, by name: to be said when a further kind of sandbox is removed."""
     adopt: bool = False
     """Take over a script of this name that was made by wrangler, for instance."""
 
-    @model_validator(mode="after")
-    def _is_one_source(self) -> Self:
+    @rule
+    def _is_one_source(self) -> None:
         if self.entry and self.bundle:
             raise ValueError("entry and bundle exclude each other; remove one")
-        return self
 
-    @model_validator(mode="after")
-    def _flags_fit_date(self) -> Self:
+    @rule
+    def _flags_fit_date(self) -> None:
         if compatibility.NODEJS_FLAG in self.compatibility_flags:
             raise ValueError(
                 "compatibility_flags: nodejs_compat is added as compatibility_date demands "
                 f"(from {compatibility.NODEJS_DEFAULT} on it is an error); remove it"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _bindings_are_known(self) -> Self:
+    @rule
+    def _bindings_are_known(self) -> None:
         for name, binding in self.bindings.items():
             kind = binding.get("type")
             if kind in SECRET_KINDS:
@@ -124,4 +122,3 @@ class WorkerSettings(Section):
                 raise ValueError(f"bindings.{name}.type: no such kind of binding; known are {', '.join(sorted(KINDS))}")
             if name in self.variables:
                 raise ValueError(f"bindings.{name} and variables.{name} have one name; rename one")
-        return self

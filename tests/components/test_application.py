@@ -86,7 +86,7 @@ def test_a_size_of_its_own_stands_for_the_instance_type():
 
 
 def test_in_generation_1_the_durable_objects_manage_everything():
-    assert run({}, "1.x").one(KIND).inputs == {
+    assert run({"logs": False}, "1.x").one(KIND).inputs == {
         "accountId": ACCOUNT,
         "scriptName": "sandbox-test",
         "className": "Sandbox",
@@ -94,4 +94,5 @@ def test_in_generation_1_the_durable_objects_manage_everything():
         "adopt": False,
         "schedulingPolicy": "durable_object",
         "ssh": {"enabled": False},
+        "observability": {"logs": {"enabled": False}},
     }

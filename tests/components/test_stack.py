@@ -242,13 +242,30 @@ def test_physical_names_can_be_given(run: Run):
         "image": {"repository": "my/images"},
         "storage": {
             "files": {"name": "my-files"},
-            "backups": {"name": "my-backups"},
+            "backups": {"name": "my-backups", "token_name": "my token"},
             "artifacts": {"name": "my-artifacts"},
             "conversations": {"name": "my conversations"},
             "events": {"enabled": True, "name": "my-events"},
         },
+        "domain": {"hostname": "previews.example", "zone_id": "b" * 32, "api_hostname": "api.previews.example"},
+        "access": {
+            "zero_trust": {
+                "team_domain": "team.cloudflareaccess.com",
+                "emails": ["ada@example.org"],
+                "service_tokens": ["ci"],
+                "names": {each: f"my {each}" for each in ("api", "previews", "people", "machines", "ci")},
+            }
+        },
     }
     recorded = run(document)
+    named = ("name", "title", "queueName", "scriptName", "repository")
+    given = [str(each.inputs[key]) for each in recorded.resources for key in named if key in each.inputs]
+    assert len(given) > 15
+    assert [name for name in given if "box-test" in name] == []
+    assert recorded.one("AccountToken").inputs["name"] == "my token"
+    assert {each.inputs["name"] for each in recorded.of("ZeroTrustAccessApplication")} == {"my api", "my previews"}
+    assert {each.inputs["name"] for each in recorded.of("ZeroTrustAccessPolicy")} == {"my people", "my machines"}
+    assert recorded.one("ZeroTrustAccessServiceToken").inputs["name"] == "my ci"
     assert recorded.one("WorkerScript").inputs["scriptName"] == "my-worker"
     assert recorded.one("ContainerApplication").inputs["name"] == "my-application"
     assert recorded.one("RegistryImage").inputs["repository"] == "my/images"

@@ -33,7 +33,13 @@ def test_up_twice_then_down_twice(checkout: Checkout):
     assert (checkout.local / "api-key").read_text().strip() == key
     written = first + "".join(path.read_text() for path in checkout.local.rglob("*.*ml"))
     assert key not in written
-    assert "- 27 deleted" in checkout.succeed("down")
+    account = checkout.emulator("/client/v4/accounts")[0]["id"]
+    for written_by_the_worker in ("a", "b%2Fc"):
+        path = f"/_emulator/r2/{account}/sandbox-local-files/objects/{written_by_the_worker}"
+        checkout.emulator(path, method="PUT")
+    last = checkout.succeed("down")
+    assert "Deleted 2 objects in the bucket sandbox-local-files.\n" in last
+    assert "- 27 deleted" in last
     assert checkout.succeed("down") == "Nothing to take down: the local stack is not up.\n"
 
 

@@ -86,6 +86,17 @@ def test_a_bucket_with_objects_cannot_go(raw: Any, client: Cloudflare, account: 
     assert raw.control("GET", "/state")["empty"]
 
 
+def test_a_bucket_can_be_emptied_by_the_control_route(raw: Any, client: Cloudflare, account: str):
+    for name in ("data", "other"):
+        client.r2.buckets.create(account_id=account, name=name)
+        raw.control("PUT", f"/r2/{account}/{name}/objects/a")
+    raw.control("PUT", f"/r2/{account}/data/objects/b%2Fc")
+    assert raw.control("DELETE", f"/r2/{account}/data/objects") == {"deleted": 2}
+    assert raw.control("DELETE", f"/r2/{account}/data/objects") == {"deleted": 0}
+    assert raw.api("DELETE", f"/accounts/{account}/r2/buckets/data").status_code == 200
+    assert raw.api("DELETE", f"/accounts/{account}/r2/buckets/other").status_code == 409
+
+
 @pytest.mark.parametrize(
     ("body", "code", "message"),
     [

@@ -162,6 +162,22 @@ def test_an_image_that_an_application_runs_is_kept(stack: Stack, shelf: Shelf, w
     assert shelf.digests(digest) == [False]
 
 
+def test_an_image_that_durable_objects_run_is_kept(stack: Stack, shelf: Shelf, worker: Worker):
+    digest = shelf.push(LAYER)
+    stack.up(shelf.image(digest))
+    image = stack.outputs(KIND, "image")["reference"]
+    other = Stack(stack.plugin)
+    bare = dict.fromkeys(("image", "instanceType", "maxInstances"))
+    managed = worker.application(schedulingPolicy="durable_object", **bare)
+    other.up(worker.script(classes={"Sandbox": {"container": {"images": {"main": image}}}}), managed)
+    finish(stack)
+    assert shelf.digests(digest) == [True]
+    finish(other)
+    stack.up(shelf.image(digest))
+    finish(stack)
+    assert shelf.digests(digest) == [False]
+
+
 def test_another_platform_is_refused(stack: Stack, shelf: Shelf, cloud: Cloud):
     digest = shelf.push(LAYER, architecture="arm64")
     text = (

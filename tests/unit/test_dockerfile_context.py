@@ -97,6 +97,22 @@ def test_what_cannot_be_copied(source: str, text: str, tmp_path: Path):
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize(
+    "source", [".ssh", "./.ssh/", ".ssh/known_hosts", "app/.ssh", "keys", "key", "keys/known_hosts"]
+)
+def test_what_never_goes_in_does_not_go_in_by_another_name(source: str, tmp_path: Path):
+    folder = project(tmp_path)
+    for place in (folder / ".ssh", folder / "app/.ssh"):
+        place.mkdir()
+        (place / "known_hosts").write_text("secret")
+    (folder / "keys").symlink_to(".ssh")
+    (folder / "key").symlink_to(".ssh/known_hosts")
+    text = f"image.files: {source} is a kind of file that never goes into an image; give it to the Worker instead"
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared
+        rendered("FROM x", "**/.ssh\n", {"/app": source}, folder)
+    assert str(caught.value) == text
+
+
 def test_links_in_folders_that_are_left_out_do_no_harm(tmp_path: Path):
     folder = project(tmp_path)
     (folder / "app/node_modules/.bin").mkdir(parents=True)

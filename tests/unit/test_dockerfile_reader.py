@@ -171,6 +171,10 @@ def test_good_dockerfiles_pass(text: str):
             ["line 2: ENTRYPOINT takes the place of the sandbox server; use CMD instead"],
         ),
         (
+            f"FROM {OFFICIAL} AS a\nENV SANDBOX_VERSION=0.1.0\nFROM a",
+            ["ENV SANDBOX_VERSION hides the version that the sandbox server has; remove it"],
+        ),
+        (
             f"FROM {OFFICIAL}\nEntryPoint /mine --x",
             ["line 2: ENTRYPOINT takes the place of the sandbox server; use CMD instead"],
         ),

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -38,3 +40,54 @@ def test_all_mistakes_come_in_one_message():
         "  colour: no such setting; known are access, account_id, container, domain, environment, further_sandboxes, "
         "image, name, rules, sdk, secrets, storage, worker"
     )
+
+
+def test_all_mistakes_between_settings_come_in_one_message():
+    with pytest.raises(SettingsError) as caught:
+        SandboxSettings.parse(
+            {
+                "worker": {"entry": "a.ts", "bundle": "b.js", "compatibility_flags": ["nodejs_compat"]},
+                "container": {"instance_type": "lite", "size": {"vcpu": 1, "memory_mib": 4096, "disk_mb": 2000}},
+            }
+        )
+    assert [problem.partition(";")[0] for problem in caught.value.problems] == [
+        "worker: entry and bundle exclude each other",
+        (
+            "worker: compatibility_flags: nodejs_compat is added as compatibility_date demands "
+            "(from 2026-08-04 on it is an error)"
+        ),
+        "container: instance_type and size exclude each other",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        (
+            {"worker": {"renamed_classes": {"Old": "SandboxPython"}}},
+            (
+                "worker.renamed_classes: there is no class Old here; write the present name first, as in "
+                "{SandboxPython: FormerName}"
+            ),
+        ),
+        (
+            {"worker": {"deleted_classes": ["Sandbox"]}},
+            "worker.deleted_classes: class Sandbox is still in use; remove it here or there",
+        ),
+        (
+            {
+                "sdk": {"generation": "1.x", "version": "1.0.3"},
+                "worker": {"bundle": "b.js"},
+                "container": {"name": "own", "jurisdiction": "eu", "max_instances": 3, "logs": False},
+            },
+            (
+                "container: jurisdiction, max_instances cannot be set for SDK 1.x, whose Durable Objects manage "
+                "instances themselves; say it in the Worker's code and remove it here"
+            ),
+        ),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(document: dict[str, Any], text: str):
+    with pytest.raises(SettingsError) as caught:
+        SandboxSettings.parse(document)
+    assert caught.value.problems == [text]

@@ -100,6 +100,10 @@ def test_nobody_is_let_in_by_default_and_that_is_said():
         ),
         (with_trust(scopes=[]), f"zero_trust.scopes: {SCOPE_RULE}"),
         (
+            {"zero_trust": {**TRUST, "service_tokens": ["ci"], "names": {"apo": "x"}}},
+            "zero_trust: names: nothing is called apo here; known are api, previews, people, machines, ci",
+        ),
+        (
             with_trust(emails=[]),
             "zero_trust: nobody may pass; add emails, email_domains, groups or service_tokens",
         ),

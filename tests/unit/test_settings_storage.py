@@ -53,6 +53,10 @@ def test_the_defaults_keep_data_and_are_closed():
             "backups.token_permission_groups: 'Object Read' is no permission group; give its id, 32 hexadecimal digits",
         ),
         (
+            {"backups": {"token": False, "token_name": "mine"}},
+            "backups: token_name is for the token; set token to true or leave it out",
+        ),
+        (
             {"backups": {"token": False, "token_permission_groups": ["a" * 32]}},
             "backups: token_permission_groups are for the token; set token to true or leave them out",
         ),

@@ -91,6 +91,20 @@ def test_a_worker_of_ones_own_is_bundled_with_its_packages(build_folder: Path, t
     assert "hello from a package" in module.file.read_text()
 
 
+@pytest.mark.parametrize("imported", ["../shared/word.ts", "./dist/word.js", "./node_modules/word/index.js"])
+def test_a_change_of_whatever_ones_own_worker_imports_is_seen(imported: str, build_folder: Path, tmp_path: Path):
+    project = tmp_path / "own"
+    word = project / imported
+    word.parent.mkdir(parents=True)
+    (project / "package.json").write_text("{}")
+    (project / "entry.ts").write_text(f"export {{ word }} from {imported!r};\n")
+    word.write_text("export const word = 'before';")
+    before = only(worker.own_worker(project / "entry.ts", build_folder))
+    assert only(worker.own_worker(project / "entry.ts", build_folder)) == before
+    word.write_text("export const word = 'after';")
+    assert "after" in only(worker.own_worker(project / "entry.ts", build_folder)).file.read_text()
+
+
 def test_an_error_in_the_source_is_shown_with_its_place(build_folder: Path, tmp_path: Path):
     (tmp_path / "entry.ts").write_text("export const = 1;\n")
     with pytest.raises(BundleError) as caught:

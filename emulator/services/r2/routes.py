@@ -292,3 +292,10 @@ def delete_object(call: Call) -> Result:
     call.account_id = call.params["account_id"]
     objects.delete(call.store, rules.bucket_scope(call), [call.params["object_key"]])
     return Result({})
+
+
+@control.operation("DELETE", "/r2/{account_id}/{bucket_name}/objects")
+def delete_objects(call: Call) -> Result:
+    """Remove all objects, whatever locks say; how many there were."""
+    call.account_id = call.params["account_id"]
+    return Result({"deleted": call.store.delete_all(objects.OBJECT, rules.bucket_scope(call))})
