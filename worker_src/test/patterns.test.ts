@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "./sse.ts";
 import { KEYS, start, type World } from "./world.ts";
@@ -221,9 +221,24 @@ describe("pipeline", () => {
     );
   });
 
-  test("the same commit is not built twice at once", async () => {
-    const both = await Promise.all([run({ test: "sleep 1" }), run({ test: "sleep 1" })]);
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  test("what a run leaves or leaves running never meets the token of another", async () => {
+    // Where runs share a sandbox, the first can wait there for the second.
+    const hook = "env > /tmp/stolen";
+    const waits = `rmdir /tmp/.claimed; printf '#!/bin/sh\\n${hook}\\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; sleep 2`;
+    const first = run({ test: waits });
+    await vi.waitUntil(() => world.host.seen.some(({ body }) => body["command"] === waits), 10_000);
+    const second = await run({ test: "cat /tmp/stolen" });
+    expect(second.body.steps[0]).toMatchObject({ exit_code: 1, stdout: "" });
+    expect((await first).body.success).toBe(true);
+  });
+
+  test("with an Idempotency-Key the same commit is not built twice at once", async () => {
+    const build = async () => {
+      const headers = { "idempotency-key": `build-${commit}` };
+      const body = { repository: "owner/name", commit, test: "sleep 1" };
+      return (await world.call("POST", "/v1/pipelines", body, { headers })).status;
+    };
+    expect((await Promise.all([build(), build()])).sort()).toEqual([200, 409]);
   });
 });
 

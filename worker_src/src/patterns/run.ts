@@ -19,7 +19,7 @@ import {
   Variables,
 } from "../schemas.ts";
 import { randomName } from "../tenancy.ts";
-import { dispose, ephemeral, openEphemeral } from "./ephemeral.ts";
+import { dispose, ephemeral } from "./ephemeral.ts";
 import { recorded } from "./events.ts";
 
 export const Files = v.optional(
@@ -108,7 +108,7 @@ export const run = [
     ),
     stream: true,
     async handle(call) {
-      const opened = await openEphemeral(call, randomName("run"));
+      const opened = await call.open(randomName("run"), { ephemeral: true });
       const { env, files, timeout_ms: timeout } = call.body;
       try {
         await writeFiles(opened.sandbox, files);
