@@ -19,6 +19,7 @@ export const KEYS = {
   bob: "bob-key-0123456789",
   none: "none-key-0123456789",
   old: "old-key-0123456789",
+  odd: "odd-key-0123456789",
 };
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -28,6 +29,8 @@ export const API_KEYS = JSON.stringify([
   { id: "bob-1", sha256: sha256(KEYS.bob), tenant: "bob", scopes: ["*"] },
   { id: "none-1", sha256: sha256(KEYS.none), tenant: "alice", scopes: [] },
   { id: "old-1", sha256: sha256(KEYS.old), tenant: "alice", scopes: ["*"], not_after: "2026-01-01T00:00:00Z" },
+  // Right by ISO 8601, but no time to JavaScript.
+  { id: "odd-1", sha256: sha256(KEYS.odd), tenant: "alice", scopes: ["*"], not_after: "2026-01-01T00:00:00+05" },
 ]);
 
 export interface World {
