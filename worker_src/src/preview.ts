@@ -4,7 +4,6 @@
  */
 import { proxyToSandbox } from "@cloudflare/sandbox";
 
-import { ACCESS_HEADER } from "./auth/access.ts";
 import { passesAccess } from "./auth/authenticate.ts";
 import type { Env } from "./env.ts";
 import { Problem } from "./errors.ts";
@@ -26,7 +25,8 @@ function isPreviewLabel(label: string): boolean {
 /** The request as the previewed code may see it: not with the visitor's proof of who they are. */
 function withoutToken(request: Request): Request {
   const headers = new Headers(request.headers);
-  headers.delete(ACCESS_HEADER);
+  // The token, but also a service's secret.
+  for (const name of [...headers.keys()]) if (name.startsWith("cf-access-")) headers.delete(name);
   const cookies = headers.get("cookie")?.split(/; */).filter((each) => !each.startsWith("CF_"));
   if (cookies) headers.set("cookie", cookies.join("; "));
   return new Request(request, { headers });

@@ -147,7 +147,15 @@ describe("previews", () => {
     const url = await exposed(8082);
     for (const [target, headers] of [
       [url, {}],
-      ["https://api.test/v1/sandboxes/preview/ports/8082/connect", { authorization: `Bearer ${KEYS.alice}` }],
+      [
+        "https://api.test/v1/sandboxes/preview/ports/8082/connect",
+        {
+          authorization: `Bearer ${KEYS.alice}`,
+          cookie: "session=proof",
+          "cf-access-client-secret": "proof",
+          "x-sandbox-name": "another",
+        },
+      ],
     ] as const) {
       const response = await world.fetch(target, { headers: { upgrade: "websocket", ...headers } });
       expect(response.status).toBe(101);
@@ -158,6 +166,10 @@ describe("previews", () => {
       expect(await answer).toBe("echo hi");
       socket.close();
     }
+    const told = world.host.seen.filter(({ operation }) => operation === "webSocket").at(-1)!.body["headers"];
+    expect(told).toMatchObject({ upgrade: "websocket", connection: "Upgrade" });
+    const needed = /^(upgrade|connection|sec-websocket-.*|cf-container-target-port)$/;
+    expect(Object.keys(told).filter((name) => !needed.test(name))).toEqual([]);
     expect((await world.call("GET", "/v1/sandboxes/preview/ports/8082/connect")).status).toBe(400);
     expect((await world.call("GET", "/v1/sandboxes/preview/ports/3000/connect")).status).toBe(400);
   });

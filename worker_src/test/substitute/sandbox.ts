@@ -50,6 +50,7 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
   override async fetch(request: Request): Promise<Response> {
     const header = (name: string) => request.headers.get(`x-sandbox-preview-${name}`) ?? "";
     if (request.headers.get("upgrade") === "websocket") {
+      await this.ask("webSocket", { headers: Object.fromEntries(request.headers) });
       const pair = new WebSocketPair();
       pair[1].accept();
       pair[1].addEventListener("message", ({ data }) => pair[1].send(`echo ${String(data)}`));

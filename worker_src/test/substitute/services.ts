@@ -114,6 +114,8 @@ export class Services extends Work {
     return Response.json({ served: port, ...(Object.keys(told).length ? { told } : {}) });
   }
 
+  async on_webSocket() {}
+
   async on_setEnvVars(container: Container, { variables }: Body) {
     Object.assign(container.env, variables);
   }
