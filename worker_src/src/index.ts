@@ -18,7 +18,7 @@ export default {
     const { hostname, pathname } = new URL(request.url);
     // The API's host may lie among those of previews.
     const label = hostname === env.API_HOSTNAME ? null : previewLabel(hostname, env);
-    if (label !== null) return servePreview(request, env, label);
+    if (label !== null) return servePreview(request, env, ctx, label);
     if (env.API_HOSTNAME && hostname !== env.API_HOSTNAME && pathname !== "/health") {
       return new Problem("not_found", "There is nothing at this address.").toResponse(crypto.randomUUID());
     }

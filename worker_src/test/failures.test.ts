@@ -158,14 +158,84 @@ describe("ephemeral sandboxes are destroyed", () => {
   });
 });
 
-test("sandboxes that nobody used for a day are swept, others are not", async () => {
-  await exec("true", "idle");
-  const worker = await world.miniflare.getWorker();
-  await worker.scheduled({ scheduledTime: new Date(Date.now() + 23 * 3600_000) });
-  await wait(200);
-  expect(world.host.count("destroy")).toBe(0);
-  await worker.scheduled({ scheduledTime: new Date(Date.now() + 25 * 3600_000) });
-  await until(() => world.host.seen.some((each) => each.operation === "destroy" && each.name.startsWith("idle-")));
+describe("the sweep", () => {
+  const sweep = async (hours: number, where = world) =>
+    (await where.miniflare.getWorker()).scheduled({ scheduledTime: new Date(Date.now() + hours * 3600_000) });
+  /** By id: an object that was out of memory for a while does not know its name. */
+  const destroyed = (name: string): boolean => {
+    const used = world.host.seen.find((each) => each.name.startsWith(`${name}-`))?.sandbox;
+    return world.host.seen.some((each) => each.operation === "destroy" && each.sandbox === used);
+  };
+  const keyOf = async (name: string): Promise<string | undefined> => {
+    const store = await world.miniflare.getKVNamespace("CONVERSATIONS");
+    return (await store.list({ prefix: `sandbox/default/${name}-` })).keys[0]?.name;
+  };
+
+  test("destroys sandboxes that nobody used for a day, and no others", async () => {
+    await exec("true", "idle");
+    await sweep(23);
+    await wait(200);
+    expect(world.host.count("destroy")).toBe(0);
+    await sweep(25);
+    await until(() => destroyed("idle"));
+  });
+
+  test("leaves what somebody came back to while it was at work, and is not held up by one that hangs", async () => {
+    for (const name of ["a-hangs", "b-back", "c-idle"]) await exec("true", name);
+    await until(async () => (await keyOf("c-idle")) !== undefined);
+    const [back, store] = [await keyOf("b-back"), await world.miniflare.getKVNamespace("CONVERSATIONS")];
+    const destroy = world.host.on_destroy;
+    world.host.on_destroy = async (container, body) => {
+      if (!body.sandboxName.startsWith("a-hangs")) return destroy.call(world.host, container, body);
+      await store.put(back!, "", { metadata: { kind: "default", used: Date.now() + 25 * 3600_000 } });
+      return new Promise(() => undefined);
+    };
+    try {
+      void sweep(25).catch(() => undefined);
+      await until(() => destroyed("c-idle"));
+      expect([destroyed("a-hangs"), destroyed("b-back")]).toEqual([true, false]);
+      expect(world.logs.filter((line) => line.includes("sandbox not swept"))).toHaveLength(1);
+    } finally {
+      world.host.on_destroy = destroy;
+    }
+  });
+
+  test("counts a preview's visitors as use, but not who only guesses", async () => {
+    const exposed = await world.call("POST", "/v1/sandboxes/shown/ports", { port: 8080 });
+    const { url } = (await exposed.json()) as { url: string };
+    const { sandbox } = world.host.seen.at(-1)!;
+    const container = world.host.containers.get(sandbox)!;
+    await world.call("DELETE", "/v1/sandboxes/shown");
+    await until(async () => (await keyOf("shown")) === undefined);
+    world.host.containers.set(sandbox, container);
+    expect((await world.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).status).toBe(404);
+    await wait(200);
+    expect(await keyOf("shown")).toBeUndefined();
+    expect((await world.fetch(url)).status).toBe(200);
+    await until(async () => (await keyOf("shown")) !== undefined);
+  });
+
+  test("destroys nothing in use where the hours make no sense", async () => {
+    const other = await start({ bindings: { SWEEP_AFTER_HOURS: "-1" } });
+    try {
+      await other.call("POST", "/v1/sandboxes/used/exec", { command: "true" });
+      await sweep(0, other);
+      await wait(300);
+      expect(other.host.count("destroy")).toBe(0);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test("forgets every old answer, however many there are", async () => {
+    const bucket = await world.miniflare.getR2Bucket("ARTIFACTS_BUCKET");
+    for (let index = 0; index < 1001; index += 1) await bucket.put(`idempotency/many/${index}`, "{}");
+    await sweep(23);
+    await wait(200);
+    expect((await bucket.list({ prefix: "idempotency/many/" })).objects).toHaveLength(1000);
+    await sweep(25);
+    await until(async () => (await bucket.list({ prefix: "idempotency/many/" })).objects.length === 0);
+  });
 });
 
 describe("Idempotency-Key", () => {

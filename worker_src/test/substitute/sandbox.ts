@@ -37,7 +37,7 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
       method: "POST",
       body: JSON.stringify({ operation, sandbox: this.ctx.id.toString(), sandboxName: this.name, ...body }),
     });
-    if (response.status !== 200) throw failure(await response.json());
+    if (response.status === 500) throw failure(await response.json());
     return response;
   }
 
