@@ -78,7 +78,7 @@ async function prepare(
   visit: Visit,
   route: Route,
   given: Record<string, string>,
-): Promise<{ call: Call; fingerprint: string }> {
+): Promise<{ call: Call; fingerprint(): string }> {
   const { env, request, url, requestId, caller, ctx } = visit as Required<Visit>;
   const params = Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, validate(PARAMETERS[name]!, value, `path.${name}`)]),
@@ -106,7 +106,7 @@ async function prepare(
       return opened;
     },
   };
-  return { call, fingerprint: JSON.stringify([route.method, url.pathname, kind, json]) };
+  return { call, fingerprint: () => JSON.stringify([route.method, url.pathname, kind, json]) };
 }
 
 function toResponse(route: Route, result: unknown): Response {
@@ -132,7 +132,11 @@ async function serve(visit: Visit, match: Match): Promise<Response> {
   const run = async (): Promise<Response> =>
     toResponse(route, await deadline(REQUEST_LIMIT_MS, route.handle(call as Call<never, never>)));
   const key = route.creates ? request.headers.get("idempotency-key") : null;
-  return key === null ? run() : once(env, visit.tenantKey, key, fingerprint, run);
+  if (key === null) return run();
+  const work = once(env, visit.tenantKey, key, fingerprint(), run);
+  // Who lost the connection asks again: the answer must be kept although nobody waits for it.
+  visit.ctx.waitUntil(work.catch(() => undefined));
+  return work;
 }
 
 /** Headers that every answer carries. A WebSocket's answer cannot be rebuilt, so it stays as it is. */

@@ -110,7 +110,7 @@ export const run = [
     async handle(call) {
       const opened = await call.open(randomName("run"), { ephemeral: true });
       const { env, files, timeout_ms: timeout } = call.body;
-      try {
+      const begin = async (): Promise<Response> => {
         await writeFiles(opened.sandbox, files);
         const source = fromSdkStream<ExecEvent>(
           await opened.sandbox.execStream(commandOf(call.body), { timeout, ...(env && { env }) }),
@@ -121,10 +121,14 @@ export const run = [
           await dispose(call, opened);
         };
         return sseResponse({ next: source.next, stop }, timeout, call.waitUntil);
-      } catch (error) {
+      };
+      const begun = begin().catch(async (error: unknown) => {
         await dispose(call, opened);
         throw error;
-      }
+      });
+      // The client may leave before there is a stream that could tell.
+      call.waitUntil(begun.catch(() => undefined));
+      return begun;
     },
   }),
 ];
