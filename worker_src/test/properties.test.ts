@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import type { Env } from "../src/env.ts";
 import { ask, fitting, type Message } from "../src/model.ts";
@@ -112,6 +112,15 @@ test("the Workers AI binding is asked where there is no endpoint", async () => {
   expect(asked).toEqual([["@cf/some/model", { messages, max_tokens: 2048 }]]);
   const silent = { AI: { run: async () => ({}) } } as unknown as Env;
   await expect(ask(silent, messages)).rejects.toThrow("The model's answer holds no text.");
+  vi.useFakeTimers();
+  try {
+    const stuck = { AI: { run: () => new Promise(() => undefined) } } as unknown as Env;
+    const answer = expect(ask(stuck, messages)).rejects.toThrow("The model did not answer.");
+    await vi.advanceTimersByTimeAsync(90_000);
+    await answer;
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("what is sent to a model is bounded, and the newest is kept", () => {
