@@ -225,6 +225,17 @@ describe("lifecycle", () => {
     expect((await ask("GET", "/files?path=/workspace/runs")).body.content).toBe("x\n");
   });
 
+  test("set-up whose request died does not stand in the way of the next for ever", async () => {
+    const { ask } = fresh();
+    const setup = { commands: ["true"], timeout_ms: 600 };
+    await ask("POST", "/setup", setup);
+    const old = "cd /tmp/.sandbox-setup && for f in *.done; do rm $f && mkdir ${f%.done}.lock && touch -d '16 minutes ago' ${f%.done}.lock; done";
+    await ask("POST", "/exec", { command: old });
+    expect((await ask("POST", "/setup", setup)).body.ran).toBe(true);
+    await ask("POST", "/exec", { command: old.replace("16 minutes", "10 minutes") });
+    expect((await ask("POST", "/setup", setup)).body.code).toBe("timeout");
+  });
+
   test("set-up that fails says so and is tried again", async () => {
     const { ask } = fresh();
     const setup = { commands: ["test -e /workspace/ready"] };

@@ -315,6 +315,14 @@ describe("development environment", () => {
     expect((await world.call("DELETE", "/v1/environments/shop")).status).toBe(204);
   });
 
+  test("long names lead to environments of their own", async () => {
+    const long = "x".repeat(58);
+    await world.call("DELETE", `/v1/environments/${long}a`);
+    await world.call("DELETE", `/v1/environments/${long}b`);
+    expect(new Set(world.host.seen.map(({ sandbox }) => sandbox)).size).toBe(2);
+    expect((await world.call("DELETE", `/v1/environments/${long}ab`)).status).toBe(400);
+  });
+
   test("says why the installation or the server failed", async () => {
     expect((await post("/v1/environments/bad", { ...body, install: "echo no >&2; exit 3" })).body.detail).toBe(
       "The installation ended with 3: no\n",
@@ -376,6 +384,13 @@ describe("parallel work", () => {
     expect(Date.now() - started).toBeLessThan(1900);
     expect(new Set(world.host.seen.map(({ sandbox }) => sandbox)).size).toBe(1);
     expect(world.host.count("destroy")).toBe(1);
+  });
+
+  test("a session that cannot be made is the failure of its task alone", async () => {
+    world.host.fail("createSession", "SandboxError", "broken");
+    const done = await post("/v1/parallel", { tasks: [{ command: "echo a" }, { command: "echo b" }] });
+    const outcomes = done.body.results.map((each: any) => each.problem?.code ?? each.exit_code);
+    expect([...outcomes].sort()).toEqual([0, "sandbox_failed"]);
   });
 
   test("in sandboxes of their own; one that fails leaves the others alone", async () => {
