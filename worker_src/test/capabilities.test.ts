@@ -1,7 +1,7 @@
 /**
  * Rows 9 to 17. Everything here goes through the API alone, so the same suite runs on real sandboxes (see world.ts).
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "./sse.ts";
 import { startReal, type World } from "./world.ts";
@@ -160,6 +160,18 @@ describe("code", () => {
     ]);
     expect((await ask("DELETE", `/code/contexts/${context}`)).status).toBe(204);
     expect((await ask("POST", "/code", { code: "1", context })).body.code).toBe("not_found");
+  });
+
+  test("what names only a language meets no context of others, and leaves none", async () => {
+    const { at, ask } = fresh();
+    await ask("POST", "/code/contexts", { language: "javascript" });
+    const { context } = (await ask("GET", "/code/contexts")).body.contexts[0];
+    await ask("POST", "/code", { code: "secret = 42", context });
+    const look = { code: "typeof secret", language: "javascript" };
+    expect((await ask("POST", "/code", look)).body.results).toEqual([{ text: "undefined" }]);
+    const [result] = await allEvents(await world.call("POST", `${at}/code/stream`, look));
+    expect(result).toMatchObject({ event: "result", data: { text: "undefined" } });
+    await vi.waitUntil(async () => (await ask("GET", "/code/contexts")).body.contexts.length === 1, 5000);
   });
 
   test("a stream brings prints, results and errors", async () => {

@@ -101,6 +101,9 @@ describe("one-shot executor", () => {
     expect((await post("/v1/run/code", { code: "console.log(1 + 1)", language: "javascript" })).body).toMatchObject({
       stdout: "2\n",
     });
+    const told = { files: [{ path: "/workspace/a", content: "" }], env: { COLOUR: "red" } };
+    const body = { code: "process.env.COLOUR", language: "javascript", ...told };
+    expect((await post("/v1/run/code", body)).body.results).toEqual([{ text: "red" }]);
     expect((await post("/v1/run/code", { code: "oops", language: "javascript" })).body.error.name).toBe(
       "ReferenceError",
     );

@@ -2,11 +2,11 @@
 import type { ExecEvent } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
-import { CodeResult, viewCode } from "../capabilities/code.ts";
+import { CodeResult, runOnce } from "../capabilities/code.ts";
 import { commandOf, execEvent, execute, view } from "../capabilities/commands.ts";
 import { fromSdkStream, sseResponse } from "../http/sse.ts";
 import { route } from "../route.ts";
-import { deadline, type SandboxMethods } from "../sandboxes.ts";
+import type { SandboxMethods } from "../sandboxes.ts";
 import {
   EXACTLY_ONE,
   ExecResult,
@@ -89,8 +89,7 @@ export const run = [
           ephemeral(call, randomName("run"), async (sandbox) => {
             const { code, language, env, files, timeout_ms: timeoutMs } = call.body;
             await writeFiles(sandbox, files);
-            if (env) await sandbox.setEnvVars(env);
-            return viewCode(await deadline(timeoutMs, sandbox.runCode(code, { language })));
+            return runOnce(sandbox, code, timeoutMs, language, env);
           }),
         (result) => (result.error ? "failure" : "success"),
       ),
