@@ -47,6 +47,8 @@ export interface World {
     options?: { key?: string | null; headers?: Record<string, string> },
   ): Promise<Response>;
   logs: string[];
+  /** What is in memory goes, what is stored stays. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -114,12 +116,13 @@ export async function start(options: Options = {}): Promise<World> {
   await mkdir(programs);
   const host = new Host(folder, programs);
   const logs: string[] = [];
-  const miniflare = new Miniflare({
+  const settings = {
     ...(await worker(host, options)),
     cf: false,
     ...(options.image && { containerEngine: { localDocker: { socketPath: ENGINE } } }),
     handleStructuredLogs: ({ message }: { message: string }) => void logs.push(message),
-  } as never);
+  };
+  const miniflare = new Miniflare(settings as never);
   await miniflare.ready;
   const fetch: World["fetch"] = (target, init) => miniflare.dispatchFetch(new URL(target, "https://api.test"), init);
   return {
@@ -127,6 +130,7 @@ export async function start(options: Options = {}): Promise<World> {
     miniflare,
     logs,
     fetch,
+    restart: () => miniflare.setOptions(settings as never),
     async program(name, script) {
       await writeFile(path.join(programs, name), script);
       await chmod(path.join(programs, name), 0o755);
