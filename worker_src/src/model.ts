@@ -47,7 +47,9 @@ async function fromEndpoint(env: Env, endpoint: string, messages: Message[]): Pr
 async function fromBinding(env: Env, ai: Ai, messages: Message[]): Promise<unknown> {
   // The binding's type lists the models of its day; the name is the deployer's choice.
   const run = ai.run.bind(ai) as (model: string, input: object) => Promise<{ response?: unknown }>;
-  return (await run(env.MODEL_NAME ?? DEFAULT_MODEL, { messages, max_tokens: MAX_TOKENS })).response;
+  const late = new Promise<never>((_, reject) => setTimeout(reject, TIMEOUT_MS));
+  const asked = run(env.MODEL_NAME ?? DEFAULT_MODEL, { messages, max_tokens: MAX_TOKENS });
+  return (await Promise.race([asked, late])).response;
 }
 
 export async function ask(env: Env, messages: Message[]): Promise<string> {

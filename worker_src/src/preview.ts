@@ -4,11 +4,12 @@
  */
 import { proxyToSandbox } from "@cloudflare/sandbox";
 
-import { ACCESS_HEADER } from "./auth/access.ts";
 import { passesAccess } from "./auth/authenticate.ts";
 import type { Env } from "./env.ts";
 import { Problem } from "./errors.ts";
 import { log } from "./http/log.ts";
+import { touch } from "./registry.ts";
+import { DEFAULT_KIND } from "./sandboxes.ts";
 import { isSandboxId } from "./tenancy.ts";
 
 /** The label in front of the preview host name, or null for any other host. */
@@ -17,30 +18,39 @@ export function previewLabel(hostname: string, env: Env): string | null {
   return base && hostname.endsWith(`.${base}`) ? hostname.slice(0, -base.length - 1) : null;
 }
 
-/** Only what `ports` can have given out is looked up: anything else must not bring a Durable Object into being. */
-function isPreviewLabel(label: string): boolean {
-  const parts = /^(\d{4,5})-(.+)-([a-z0-9_]{1,16})$/.exec(label);
-  return parts !== null && isSandboxId(parts[2] ?? "");
+/** The sandbox of a label that `ports` can have given out: others must not bring a Durable Object into being. */
+function sandboxOf(label: string): string | undefined {
+  const id = /^\d{4,5}-(.+)-[a-z0-9_]{1,16}$/.exec(label)?.[1];
+  return id && isSandboxId(id) ? id : undefined;
 }
 
 /** The request as the previewed code may see it: not with the visitor's proof of who they are. */
 function withoutToken(request: Request): Request {
   const headers = new Headers(request.headers);
-  headers.delete(ACCESS_HEADER);
+  // The token, but also a service's secret.
+  for (const name of [...headers.keys()]) if (name.startsWith("cf-access-")) headers.delete(name);
   const cookies = headers.get("cookie")?.split(/; */).filter((each) => !each.startsWith("CF_"));
   if (cookies) headers.set("cookie", cookies.join("; "));
   return new Request(request, { headers });
 }
 
-export async function servePreview(request: Request, env: Env, label: string): Promise<Response> {
+export async function servePreview(
+  request: Request,
+  env: Env,
+  ctx: ExecutionContext,
+  label: string,
+): Promise<Response> {
   const requestId = crypto.randomUUID();
   const started = Date.now();
   const response = await (async () => {
     if (env.PREVIEW_ACCESS === "required" && !(await passesAccess(request, env))) {
       return new Problem("unauthenticated", "This preview is behind Cloudflare Access.").toResponse(requestId);
     }
-    const proxied = isPreviewLabel(label) ? await proxyToSandbox(withoutToken(request), env) : null;
-    return proxied ?? new Problem("not_found", "There is no such preview.").toResponse(requestId);
+    const id = sandboxOf(label);
+    const proxied = id && (await proxyToSandbox(withoutToken(request), env));
+    // A visitor's use is use, too. What is refused leaves no trace: anyone can ask for any label.
+    if (id && proxied && ![404, 410].includes(proxied.status)) ctx.waitUntil(touch(env, { kind: DEFAULT_KIND, id }));
+    return proxied || new Problem("not_found", "There is no such preview.").toResponse(requestId);
   })();
   log("info", "preview", { request_id: requestId, status: response.status, ms: Date.now() - started });
   return response;

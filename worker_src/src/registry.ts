@@ -5,7 +5,7 @@
 import type { Env } from "./env.ts";
 import { IDEMPOTENCY_PREFIX, IDEMPOTENCY_TTL_MS } from "./http/idempotency.ts";
 import { log } from "./http/log.ts";
-import { openById } from "./sandboxes.ts";
+import { deadline, openById } from "./sandboxes.ts";
 
 const PREFIX = "sandbox/";
 const HOUR_MS = 3600_000;
@@ -14,6 +14,7 @@ const DEFAULT_SWEEP_HOURS = 24;
 const EPHEMERAL_MS = HOUR_MS;
 const TOUCH_EVERY_MS = 5 * 60_000;
 const MAX_SWEPT = 200;
+const DESTROY_MS = 10_000;
 
 interface Use {
   kind: string;
@@ -24,7 +25,11 @@ interface Use {
 const touched = new Map<string, number>();
 
 const keyOf = (kind: string, id: string): string => `${PREFIX}${kind}/${id}`;
-const sweepAfterMs = (env: Env): number => (Number(env.SWEEP_AFTER_HOURS) || DEFAULT_SWEEP_HOURS) * HOUR_MS;
+function sweepAfterMs(env: Env): number {
+  const hours = Number(env.SWEEP_AFTER_HOURS);
+  // Nothing below zero: it would destroy what is in use.
+  return (hours > 0 ? hours : DEFAULT_SWEEP_HOURS) * HOUR_MS;
+}
 
 /** Note that a sandbox is used. At most once in a while per isolate: KV takes one write a second per key. */
 export async function touch(env: Env, { kind, id }: { kind: string; id: string }, ephemeral = false): Promise<void> {
@@ -43,17 +48,23 @@ export async function forget(env: Env, { kind, id }: { kind: string; id: string 
   await env.CONVERSATIONS?.delete(keyOf(kind, id)).catch(() => log("warn", "registry not written"));
 }
 
+const isIdle = (env: Env, use: Use | null | undefined, now: number): use is Use =>
+  !!use && now - use.used >= (use.ephemeral ? EPHEMERAL_MS : sweepAfterMs(env));
+
 async function sweepSandboxes(env: Env, now: number): Promise<number> {
+  const store = env.CONVERSATIONS!;
   let swept = 0;
   let cursor: string | undefined;
   do {
-    const page = await env.CONVERSATIONS!.list<Use>({ prefix: PREFIX, ...(cursor && { cursor }) });
+    const page = await store.list<Use>({ prefix: PREFIX, ...(cursor && { cursor }) });
     for (const { name, metadata } of page.keys) {
-      if (!metadata || swept >= MAX_SWEPT) continue;
-      if (now - metadata.used < (metadata.ephemeral ? EPHEMERAL_MS : sweepAfterMs(env))) continue;
+      if (swept >= MAX_SWEPT || !isIdle(env, metadata, now)) continue;
       const id = name.slice(keyOf(metadata.kind, "").length);
       try {
-        await openById(env, metadata.kind, id).destroy();
+        // Those before it took their time; somebody may have come back.
+        if (!isIdle(env, (await store.getWithMetadata<Use>(name)).metadata, now)) continue;
+        // One that hangs must not keep all after it.
+        await deadline(DESTROY_MS, openById(env, metadata.kind, id).destroy());
         await forget(env, { kind: metadata.kind, id });
         swept += 1;
       } catch {
@@ -67,12 +78,16 @@ async function sweepSandboxes(env: Env, now: number): Promise<number> {
 }
 
 async function sweepIdempotency(bucket: R2Bucket, now: number): Promise<number> {
-  const { objects } = await bucket.list({ prefix: IDEMPOTENCY_PREFIX, limit: 1000 });
-  const old = objects
-    .filter((object) => now - object.uploaded.getTime() > IDEMPOTENCY_TTL_MS)
-    .map((object) => object.key);
-  if (old.length > 0) await bucket.delete(old);
-  return old.length;
+  let deleted = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list({ prefix: IDEMPOTENCY_PREFIX, ...(cursor && { cursor }) });
+    const old = page.objects.filter((object) => now - object.uploaded.getTime() > IDEMPOTENCY_TTL_MS);
+    if (old.length > 0) await bucket.delete(old.map((object) => object.key));
+    deleted += old.length;
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor);
+  return deleted;
 }
 
 /** Destroy what has been idle too long, and forget old answers. */

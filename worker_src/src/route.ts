@@ -19,7 +19,8 @@ export const PARAMETERS: Record<string, v.GenericSchema<string>> = {
   port: PortText,
   user: filled(200),
   conversation: Identifier,
-  project: SandboxName,
+  // With `dev-` in front it must still be a name: cut off, two projects could meet.
+  project: v.pipe(SandboxName, v.maxLength(59)),
 };
 
 /** The names in braces in a path. */

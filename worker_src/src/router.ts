@@ -2,7 +2,6 @@
  * Requests in, answers out: every route of the table behind authentication, rate limit, scope and validation, each
  * request logged once.
  */
-import { PatternRouter } from "hono/router/pattern-router";
 import * as v from "valibot";
 
 import { authenticate } from "./auth/authenticate.ts";
@@ -48,19 +47,18 @@ function decoded(text: string): string {
 
 /** Find routes by method and path; the methods of a path that exists are named when another is used. */
 function matcher(routes: readonly Route[]): Match {
-  const router = new PatternRouter<Route>();
-  // The library writes parameters with a colon.
-  for (const route of routes) router.add("ALL", route.path.replace(/\{(\w+)\}/g, ":$1"), route);
+  const pattern = (path: string): RegExp =>
+    new RegExp(`^${path.replaceAll(".", "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}/?$`);
+  const table = routes.map((route) => ({ route, pattern: pattern(route.path) }));
   return (method, path) => {
-    const [found] = router.match("ALL", path) as [[Route, Record<string, string>][]];
-    const match = found.find(([route]) => route.method === method);
-    if (match)
-      return {
-        route: match[0],
-        params: Object.fromEntries(Object.entries(match[1]).map(([name, value]) => [name, decoded(value)])),
-      };
+    const found = table.filter((each) => each.pattern.test(path));
+    const match = found.find(({ route }) => route.method === method);
+    if (match) {
+      const given = Object.entries(match.pattern.exec(path)?.groups ?? {});
+      return { route: match.route, params: Object.fromEntries(given.map(([name, value]) => [name, decoded(value)])) };
+    }
     if (found.length === 0) throw new Problem("not_found", "There is nothing at this address.");
-    const allow = found.map(([route]) => route.method).join(", ");
+    const allow = found.map(({ route }) => route.method).join(", ");
     throw new Problem("method_not_allowed", `Allowed here: ${allow}.`, { headers: { allow } });
   };
 }
@@ -78,7 +76,7 @@ async function prepare(
   visit: Visit,
   route: Route,
   given: Record<string, string>,
-): Promise<{ call: Call; fingerprint: string }> {
+): Promise<{ call: Call; fingerprint(): string }> {
   const { env, request, url, requestId, caller, ctx } = visit as Required<Visit>;
   const params = Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, validate(PARAMETERS[name]!, value, `path.${name}`)]),
@@ -106,7 +104,7 @@ async function prepare(
       return opened;
     },
   };
-  return { call, fingerprint: JSON.stringify([route.method, url.pathname, kind, json]) };
+  return { call, fingerprint: () => JSON.stringify([route.method, url.pathname, kind, json]) };
 }
 
 function toResponse(route: Route, result: unknown): Response {
@@ -132,7 +130,11 @@ async function serve(visit: Visit, match: Match): Promise<Response> {
   const run = async (): Promise<Response> =>
     toResponse(route, await deadline(REQUEST_LIMIT_MS, route.handle(call as Call<never, never>)));
   const key = route.creates ? request.headers.get("idempotency-key") : null;
-  return key === null ? run() : once(env, visit.tenantKey, key, fingerprint, run);
+  if (key === null) return run();
+  const work = once(env, visit.tenantKey, key, fingerprint(), run);
+  // Who lost the connection asks again: the answer must be kept although nobody waits for it.
+  visit.ctx.waitUntil(work.catch(() => undefined));
+  return work;
 }
 
 /** Headers that every answer carries. A WebSocket's answer cannot be rebuilt, so it stays as it is. */

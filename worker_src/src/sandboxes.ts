@@ -96,7 +96,6 @@ export function openById(env: Env, kind: string, id: string): SandboxMethods {
   return getSandbox(namespaceOf(env, kind), id, {
     // A default session would be one shell shared by all callers of the sandbox.
     enableDefaultSession: false,
-    ...(env.SLEEP_AFTER && { sleepAfter: env.SLEEP_AFTER }),
     ...(TRANSPORTS.includes(env.SANDBOX_TRANSPORT ?? "") && { transport: env.SANDBOX_TRANSPORT as SandboxTransport }),
   });
 }

@@ -79,13 +79,15 @@ export const nameForConversation = async (id: string): Promise<string> => `chat-
 export const randomName = (purpose: string): string =>
   `${purpose}-${base32(crypto.getRandomValues(new Uint8Array(16))).slice(0, 20)}`;
 
-/** One name per task: `build-<repository>-<commit>`. */
-export async function nameForTask(purpose: string, repository: string, commit: string): Promise<string> {
+/**
+ * One name per run of a task: `build-<repository>-<commit>-<random>`. Whoever could foretell the name could wait in that
+ * sandbox for what the task is trusted with.
+ */
+export function nameForTask(purpose: string, repository: string, commit: string): string {
   const readable = (repository.split("/").pop() ?? "")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "")
     .slice(0, 12);
-  const hash = (await shortHash("task", purpose, repository, commit)).slice(0, 16);
-  return [purpose, readable, commit.toLowerCase().slice(0, 7), hash].filter(Boolean).join("-");
+  return randomName([purpose, readable, commit.slice(0, 7)].filter(Boolean).join("-"));
 }

@@ -28,6 +28,7 @@ const REFUSED: Record<string, [number, string, Record<string, string>]> = {
   "no key": [401, "unauthenticated", {}],
   "wrong key": [401, "unauthenticated", bearer("wrong-key-0123456789")],
   "key past its end": [401, "unauthenticated", bearer(KEYS.old)],
+  "key whose end cannot be read": [401, "unauthenticated", bearer(KEYS.odd)],
   "expired Access token": [401, "unauthenticated", assertion(token({ claims: { exp: second - 1 } }))],
   "wrong audience": [401, "unauthenticated", assertion(token({ claims: { aud: ["b".repeat(64)] } }))],
   "missing scope": [403, "forbidden", bearer(KEYS.none)],
@@ -101,6 +102,15 @@ describe("Access", () => {
     await exec(bearer(KEYS.alice));
     await exec(assertion(token({ claims: { email: "alice" } })));
     expect(world.host.seen[0]!.sandbox).not.toBe(world.host.seen[1]!.sandbox);
+  });
+
+  test("a certificate's name cannot be somebody's address", async () => {
+    for (const claims of [{ email: "eve" }, { email: undefined, common_name: "eve" }, { email: undefined, sub: "eve" }])
+      await world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, {
+        key: null,
+        headers: assertion(token({ claims })),
+      });
+    expect(new Set(world.host.seen.map((each) => each.sandbox)).size).toBe(3);
   });
 
   test.each([
@@ -195,7 +205,8 @@ describe("configuration", () => {
       const api = await behind.call("GET", "/v1/openapi.json", undefined, { key: null, headers: visitor });
       expect(api.status).toBe(401);
       const cookie = "CF_Authorization=proof; theme=dark";
-      const shown = await behind.fetch(url, { headers: { ...visitor, cookie } });
+      const service = { "cf-access-client-secret": "proof", "cf-access-token": "proof" };
+      const shown = await behind.fetch(url, { headers: { ...visitor, ...service, cookie } });
       expect(shown.status).toBe(200);
       expect(await shown.json()).toEqual({ served: 8080, told: { cookie: "theme=dark" } });
     } finally {

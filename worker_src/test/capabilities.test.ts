@@ -1,7 +1,7 @@
 /**
  * Rows 9 to 17. Everything here goes through the API alone, so the same suite runs on real sandboxes (see world.ts).
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "./sse.ts";
 import { startReal, type World } from "./world.ts";
@@ -162,6 +162,18 @@ describe("code", () => {
     expect((await ask("POST", "/code", { code: "1", context })).body.code).toBe("not_found");
   });
 
+  test("what names only a language meets no context of others, and leaves none", async () => {
+    const { at, ask } = fresh();
+    await ask("POST", "/code/contexts", { language: "javascript" });
+    const { context } = (await ask("GET", "/code/contexts")).body.contexts[0];
+    await ask("POST", "/code", { code: "secret = 42", context });
+    const look = { code: "typeof secret", language: "javascript" };
+    expect((await ask("POST", "/code", look)).body.results).toEqual([{ text: "undefined" }]);
+    const [result] = await allEvents(await world.call("POST", `${at}/code/stream`, look));
+    expect(result).toMatchObject({ event: "result", data: { text: "undefined" } });
+    await vi.waitUntil(async () => (await ask("GET", "/code/contexts")).body.contexts.length === 1, 5000);
+  });
+
   test("a stream brings prints, results and errors", async () => {
     const at = `${fresh().at}/code/stream`;
     expect(
@@ -223,6 +235,17 @@ describe("lifecycle", () => {
     expect((await ask("DELETE", "")).status).toBe(204);
     expect((await ask("POST", "/setup", setup)).body.ran).toBe(true);
     expect((await ask("GET", "/files?path=/workspace/runs")).body.content).toBe("x\n");
+  });
+
+  test("set-up whose request died does not stand in the way of the next for ever", async () => {
+    const { ask } = fresh();
+    const setup = { commands: ["true"], timeout_ms: 600 };
+    await ask("POST", "/setup", setup);
+    const old = "cd /tmp/.sandbox-setup && for f in *.done; do rm $f && mkdir ${f%.done}.lock && touch -d '16 minutes ago' ${f%.done}.lock; done";
+    await ask("POST", "/exec", { command: old });
+    expect((await ask("POST", "/setup", setup)).body.ran).toBe(true);
+    await ask("POST", "/exec", { command: old.replace("16 minutes", "10 minutes") });
+    expect((await ask("POST", "/setup", setup)).body.code).toBe("timeout");
   });
 
   test("set-up that fails says so and is tried again", async () => {

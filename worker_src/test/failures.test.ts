@@ -1,11 +1,18 @@
 /** What happens when sandboxes fail, clients leave, and requests are repeated. */
 import { setTimeout as wait } from "node:timers/promises";
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { HERE } from "../build.mjs";
+import type { Env } from "../src/env.ts";
+import { once } from "../src/http/idempotency.ts";
+import { ephemeral } from "../src/patterns/ephemeral.ts";
+import type { Call } from "../src/route.ts";
 import { events } from "./sse.ts";
 import { start, type World } from "./world.ts";
+
+// What this file calls outside workerd needs nothing of the SDK, which only loads there.
+vi.mock("@cloudflare/sandbox", () => ({}));
 
 let world: World;
 beforeAll(async () => {
@@ -16,6 +23,13 @@ beforeEach(() => world.host.forget());
 
 const READ = "/v1/sandboxes/f/files/exists?path=/workspace";
 const exec = (command = "true", name = "f") => world.call("POST", `/v1/sandboxes/${name}/exec`, { command });
+
+/** For how long the platform would go on without the client: the local one never notices that it left. */
+async function keptAlive(target: string, body: object, headers = {}): Promise<number> {
+  const response = await world.call("POST", target, body, { headers: { ...headers, "x-test-kept": "1" } });
+  await response.body?.cancel();
+  return Number(response.headers.get("x-test-kept"));
+}
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 240; tries += 1) {
@@ -104,17 +118,19 @@ describe("clients that leave", () => {
   });
 
   test("leave no sandbox of a run behind", async () => {
-    const controller = new AbortController();
-    const request = fetch(new URL("/v1/run", await world.miniflare.ready), {
-      method: "POST",
-      headers: { authorization: "Bearer alice-key-0123456789", "content-type": "application/json" },
-      body: JSON.stringify({ command: "sleep 1" }),
-      signal: controller.signal,
-    });
-    await until(() => world.host.count("exec") === 1);
-    controller.abort();
-    await expect(request).rejects.toThrow();
-    await until(() => world.host.count("destroy") === 1);
+    expect(await keptAlive("/v1/run", { command: "sleep 0.5" })).toBeGreaterThan(500);
+    expect(world.host.count("destroy")).toBe(1);
+  });
+
+  test("leave none behind when they go before the stream begins", async () => {
+    const write = world.host.on_writeFile;
+    world.host.on_writeFile = async (...given) => void (await wait(500), await write.apply(world.host, given));
+    try {
+      const files = [{ path: "/workspace/a", content: "" }];
+      expect(await keptAlive("/v1/run/stream", { command: "true", files })).toBeGreaterThan(500);
+    } finally {
+      world.host.on_writeFile = write;
+    }
   });
 });
 
@@ -142,6 +158,21 @@ describe("ephemeral sandboxes are destroyed", () => {
     await until(() => world.host.count("destroy") === 2);
   });
 
+  test("when the work would outlast the request", async () => {
+    const destroy = vi.fn(async () => undefined);
+    const call = { env: {}, open: async () => ({ kind: "k", id: "i", sandbox: { destroy } }), waitUntil: () => undefined };
+    vi.useFakeTimers();
+    try {
+      const work = ephemeral(call as unknown as Call, "n", () => new Promise(() => undefined));
+      const late = expect(work).rejects.toThrow("Not finished after 840000 ms.");
+      await vi.advanceTimersByTimeAsync(15 * 60_000 - 1);
+      await late;
+      expect(destroy).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("by the sweep, when destroying failed", async () => {
     world.host.fail("destroy", "SandboxError", "broken", 1);
     expect((await world.call("POST", "/v1/run", body)).status).toBe(200);
@@ -158,14 +189,84 @@ describe("ephemeral sandboxes are destroyed", () => {
   });
 });
 
-test("sandboxes that nobody used for a day are swept, others are not", async () => {
-  await exec("true", "idle");
-  const worker = await world.miniflare.getWorker();
-  await worker.scheduled({ scheduledTime: new Date(Date.now() + 23 * 3600_000) });
-  await wait(200);
-  expect(world.host.count("destroy")).toBe(0);
-  await worker.scheduled({ scheduledTime: new Date(Date.now() + 25 * 3600_000) });
-  await until(() => world.host.seen.some((each) => each.operation === "destroy" && each.name.startsWith("idle-")));
+describe("the sweep", () => {
+  const sweep = async (hours: number, where = world) =>
+    (await where.miniflare.getWorker()).scheduled({ scheduledTime: new Date(Date.now() + hours * 3600_000) });
+  /** By id: an object that was out of memory for a while does not know its name. */
+  const destroyed = (name: string): boolean => {
+    const used = world.host.seen.find((each) => each.name.startsWith(`${name}-`))?.sandbox;
+    return world.host.seen.some((each) => each.operation === "destroy" && each.sandbox === used);
+  };
+  const keyOf = async (name: string): Promise<string | undefined> => {
+    const store = await world.miniflare.getKVNamespace("CONVERSATIONS");
+    return (await store.list({ prefix: `sandbox/default/${name}-` })).keys[0]?.name;
+  };
+
+  test("destroys sandboxes that nobody used for a day, and no others", async () => {
+    await exec("true", "idle");
+    await sweep(23);
+    await wait(200);
+    expect(world.host.count("destroy")).toBe(0);
+    await sweep(25);
+    await until(() => destroyed("idle"));
+  });
+
+  test("leaves what somebody came back to while it was at work, and is not held up by one that hangs", async () => {
+    for (const name of ["a-hangs", "b-back", "c-idle"]) await exec("true", name);
+    await until(async () => (await keyOf("c-idle")) !== undefined);
+    const [back, store] = [await keyOf("b-back"), await world.miniflare.getKVNamespace("CONVERSATIONS")];
+    const destroy = world.host.on_destroy;
+    world.host.on_destroy = async (container, body) => {
+      if (!body.sandboxName.startsWith("a-hangs")) return destroy.call(world.host, container, body);
+      await store.put(back!, "", { metadata: { kind: "default", used: Date.now() + 25 * 3600_000 } });
+      return new Promise(() => undefined);
+    };
+    try {
+      void sweep(25).catch(() => undefined);
+      await until(() => destroyed("c-idle"));
+      expect([destroyed("a-hangs"), destroyed("b-back")]).toEqual([true, false]);
+      expect(world.logs.filter((line) => line.includes("sandbox not swept"))).toHaveLength(1);
+    } finally {
+      world.host.on_destroy = destroy;
+    }
+  });
+
+  test("counts a preview's visitors as use, but not who only guesses", async () => {
+    const exposed = await world.call("POST", "/v1/sandboxes/shown/ports", { port: 8080 });
+    const { url } = (await exposed.json()) as { url: string };
+    const { sandbox } = world.host.seen.at(-1)!;
+    const container = world.host.containers.get(sandbox)!;
+    await world.call("DELETE", "/v1/sandboxes/shown");
+    await until(async () => (await keyOf("shown")) === undefined);
+    world.host.containers.set(sandbox, container);
+    expect((await world.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).status).toBe(404);
+    await wait(200);
+    expect(await keyOf("shown")).toBeUndefined();
+    expect((await world.fetch(url)).status).toBe(200);
+    await until(async () => (await keyOf("shown")) !== undefined);
+  });
+
+  test("destroys nothing in use where the hours make no sense", async () => {
+    const other = await start({ bindings: { SWEEP_AFTER_HOURS: "-1" } });
+    try {
+      await other.call("POST", "/v1/sandboxes/used/exec", { command: "true" });
+      await sweep(0, other);
+      await wait(300);
+      expect(other.host.count("destroy")).toBe(0);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test("forgets every old answer, however many there are", async () => {
+    const bucket = await world.miniflare.getR2Bucket("ARTIFACTS_BUCKET");
+    for (let index = 0; index < 1001; index += 1) await bucket.put(`idempotency/many/${index}`, "{}");
+    await sweep(23);
+    await wait(200);
+    expect((await bucket.list({ prefix: "idempotency/many/" })).objects).toHaveLength(1000);
+    await sweep(25);
+    await until(async () => (await bucket.list({ prefix: "idempotency/many/" })).objects.length === 0);
+  });
 });
 
 describe("Idempotency-Key", () => {
@@ -187,6 +288,21 @@ describe("Idempotency-Key", () => {
     expect(other.name).not.toBe(mine.name);
     const changed = await repeat("key-number-two", { name: "else" });
     expect([changed.status, ((await changed.json()) as { code: string }).code]).toEqual([422, "idempotency_mismatch"]);
+  });
+
+  test("is kept although the connection is lost", async () => {
+    const headers = { "idempotency-key": "key-number-five" };
+    const body = { setup: { commands: ["sleep 0.5"] } };
+    expect(await keptAlive("/v1/sandboxes", body, headers)).toBeGreaterThan(500);
+  });
+
+  test("of work that was done stays taken, though the answer cannot be kept", async () => {
+    const [put, remove] = [vi.fn(), vi.fn()];
+    put.mockResolvedValueOnce({}).mockRejectedValueOnce(new Error("no R2 just now"));
+    const env = { ARTIFACTS_BUCKET: { put, delete: remove } } as unknown as Env;
+    const done = await once(env, "tenant", "key-number-six", "", async () => Response.json({ done: true }));
+    expect(await done.json()).toEqual({ done: true });
+    expect([put.mock.calls.length, remove.mock.calls.length]).toEqual([2, 0]);
   });
 
   test("of a request that failed can be used again, of one that runs cannot", async () => {

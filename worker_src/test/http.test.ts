@@ -1,6 +1,7 @@
 /** The manners of the API: routing, validation, limits, headers, kinds, previews, logs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
+import { HERE } from "../build.mjs";
 import { KEYS, PREVIEW, start, type World } from "./world.ts";
 
 let world: World;
@@ -147,7 +148,15 @@ describe("previews", () => {
     const url = await exposed(8082);
     for (const [target, headers] of [
       [url, {}],
-      ["https://api.test/v1/sandboxes/preview/ports/8082/connect", { authorization: `Bearer ${KEYS.alice}` }],
+      [
+        "https://api.test/v1/sandboxes/preview/ports/8082/connect",
+        {
+          authorization: `Bearer ${KEYS.alice}`,
+          cookie: "session=proof",
+          "cf-access-client-secret": "proof",
+          "x-sandbox-name": "another",
+        },
+      ],
     ] as const) {
       const response = await world.fetch(target, { headers: { upgrade: "websocket", ...headers } });
       expect(response.status).toBe(101);
@@ -158,6 +167,10 @@ describe("previews", () => {
       expect(await answer).toBe("echo hi");
       socket.close();
     }
+    const told = world.host.seen.filter(({ operation }) => operation === "webSocket").at(-1)!.body["headers"];
+    expect(told).toMatchObject({ upgrade: "websocket", connection: "Upgrade" });
+    const needed = /^(upgrade|connection|sec-websocket-.*|cf-container-target-port)$/;
+    expect(Object.keys(told).filter((name) => !needed.test(name))).toEqual([]);
     expect((await world.call("GET", "/v1/sandboxes/preview/ports/8082/connect")).status).toBe(400);
     expect((await world.call("GET", "/v1/sandboxes/preview/ports/3000/connect")).status).toBe(400);
   });
@@ -214,13 +227,25 @@ describe("storage", () => {
   });
 });
 
-test("the region is part of ids, and when sandboxes sleep is passed on", async () => {
-  const other = await start({ bindings: { REGION: "weur", SLEEP_AFTER: "5m" } });
+test("sandboxes sleep when the deployment says, unless the caller has said otherwise", async () => {
+  const other = await start({ entry: `${HERE}/test/substitute/sleeper.ts`, bindings: { SLEEP_AFTER: "20m" } });
+  const minutes = async (name: string) =>
+    ((await (await other.call("GET", `/v1/sandboxes/${name}`)).json()) as { changed: number }).changed;
+  try {
+    expect(await minutes("usual")).toBe(20);
+    expect((await other.call("PATCH", "/v1/sandboxes/own", { sleep_after: "5m" })).status).toBe(204);
+    await other.restart();
+    expect(await minutes("own")).toBe(5);
+  } finally {
+    await other.close();
+  }
+});
+
+test("the region is part of ids", async () => {
+  const other = await start({ bindings: { REGION: "weur" } });
   try {
     const made = (await (await other.call("POST", "/v1/sandboxes", { name: "here" })).json()) as { id: string };
     expect(made.id).toMatch(/^here-[a-z2-7]{26}-weur$/);
-    const [container] = await Promise.all(other.host.containers.values());
-    expect(container!.settings).toEqual({ sleepAfter: "5m" });
   } finally {
     await other.close();
   }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "./sse.ts";
 import { KEYS, start, type World } from "./world.ts";
@@ -101,6 +101,9 @@ describe("one-shot executor", () => {
     expect((await post("/v1/run/code", { code: "console.log(1 + 1)", language: "javascript" })).body).toMatchObject({
       stdout: "2\n",
     });
+    const told = { files: [{ path: "/workspace/a", content: "" }], env: { COLOUR: "red" } };
+    const body = { code: "process.env.COLOUR", language: "javascript", ...told };
+    expect((await post("/v1/run/code", body)).body.results).toEqual([{ text: "red" }]);
     expect((await post("/v1/run/code", { code: "oops", language: "javascript" })).body.error.name).toBe(
       "ReferenceError",
     );
@@ -221,9 +224,24 @@ describe("pipeline", () => {
     );
   });
 
-  test("the same commit is not built twice at once", async () => {
-    const both = await Promise.all([run({ test: "sleep 1" }), run({ test: "sleep 1" })]);
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  test("what a run leaves or leaves running never meets the token of another", async () => {
+    // Where runs share a sandbox, the first can wait there for the second.
+    const hook = "env > /tmp/stolen";
+    const waits = `rmdir /tmp/.claimed; printf '#!/bin/sh\\n${hook}\\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; sleep 2`;
+    const first = run({ test: waits });
+    await vi.waitUntil(() => world.host.seen.some(({ body }) => body["command"] === waits), 10_000);
+    const second = await run({ test: "cat /tmp/stolen" });
+    expect(second.body.steps[0]).toMatchObject({ exit_code: 1, stdout: "" });
+    expect((await first).body.success).toBe(true);
+  });
+
+  test("with an Idempotency-Key the same commit is not built twice at once", async () => {
+    const build = async () => {
+      const headers = { "idempotency-key": `build-${commit}` };
+      const body = { repository: "owner/name", commit, test: "sleep 1" };
+      return (await world.call("POST", "/v1/pipelines", body, { headers })).status;
+    };
+    expect((await Promise.all([build(), build()])).sort()).toEqual([200, 409]);
   });
 });
 
@@ -300,6 +318,14 @@ describe("development environment", () => {
     expect((await world.call("DELETE", "/v1/environments/shop")).status).toBe(204);
   });
 
+  test("long names lead to environments of their own", async () => {
+    const long = "x".repeat(58);
+    await world.call("DELETE", `/v1/environments/${long}a`);
+    await world.call("DELETE", `/v1/environments/${long}b`);
+    expect(new Set(world.host.seen.map(({ sandbox }) => sandbox)).size).toBe(2);
+    expect((await world.call("DELETE", `/v1/environments/${long}ab`)).status).toBe(400);
+  });
+
   test("says why the installation or the server failed", async () => {
     expect((await post("/v1/environments/bad", { ...body, install: "echo no >&2; exit 3" })).body.detail).toBe(
       "The installation ended with 3: no\n",
@@ -361,6 +387,13 @@ describe("parallel work", () => {
     expect(Date.now() - started).toBeLessThan(1900);
     expect(new Set(world.host.seen.map(({ sandbox }) => sandbox)).size).toBe(1);
     expect(world.host.count("destroy")).toBe(1);
+  });
+
+  test("a session that cannot be made is the failure of its task alone", async () => {
+    world.host.fail("createSession", "SandboxError", "broken");
+    const done = await post("/v1/parallel", { tasks: [{ command: "echo a" }, { command: "echo b" }] });
+    const outcomes = done.body.results.map((each: any) => each.problem?.code ?? each.exit_code);
+    expect([...outcomes].sort()).toEqual([0, "sandbox_failed"]);
   });
 
   test("in sandboxes of their own; one that fails leaves the others alone", async () => {

@@ -19,6 +19,7 @@ export const KEYS = {
   bob: "bob-key-0123456789",
   none: "none-key-0123456789",
   old: "old-key-0123456789",
+  odd: "odd-key-0123456789",
 };
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -28,6 +29,8 @@ export const API_KEYS = JSON.stringify([
   { id: "bob-1", sha256: sha256(KEYS.bob), tenant: "bob", scopes: ["*"] },
   { id: "none-1", sha256: sha256(KEYS.none), tenant: "alice", scopes: [] },
   { id: "old-1", sha256: sha256(KEYS.old), tenant: "alice", scopes: ["*"], not_after: "2026-01-01T00:00:00Z" },
+  // Right by ISO 8601, but no time to JavaScript.
+  { id: "odd-1", sha256: sha256(KEYS.odd), tenant: "alice", scopes: ["*"], not_after: "2026-01-01T00:00:00+05" },
 ]);
 
 export interface World {
@@ -44,6 +47,8 @@ export interface World {
     options?: { key?: string | null; headers?: Record<string, string> },
   ): Promise<Response>;
   logs: string[];
+  /** What is in memory goes, what is stored stays. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -111,12 +116,13 @@ export async function start(options: Options = {}): Promise<World> {
   await mkdir(programs);
   const host = new Host(folder, programs);
   const logs: string[] = [];
-  const miniflare = new Miniflare({
+  const settings = {
     ...(await worker(host, options)),
     cf: false,
     ...(options.image && { containerEngine: { localDocker: { socketPath: ENGINE } } }),
     handleStructuredLogs: ({ message }: { message: string }) => void logs.push(message),
-  } as never);
+  };
+  const miniflare = new Miniflare(settings as never);
   await miniflare.ready;
   const fetch: World["fetch"] = (target, init) => miniflare.dispatchFetch(new URL(target, "https://api.test"), init);
   return {
@@ -124,6 +130,7 @@ export async function start(options: Options = {}): Promise<World> {
     miniflare,
     logs,
     fetch,
+    restart: () => miniflare.setOptions(settings as never),
     async program(name, script) {
       await writeFile(path.join(programs, name), script);
       await chmod(path.join(programs, name), 0o755);

@@ -85,9 +85,9 @@ export async function callerOfToken(config: AccessConfig, token: string): Promis
   );
   // The library checks an expiry that is there; a token without one would live for ever.
   if (!claims || typeof claims.exp !== "number") return null;
-  const identity = [claims["email"], claims["common_name"], claims["sub"]].find(
-    (claim) => typeof claim === "string" && claim !== "",
-  );
-  if (typeof identity !== "string") return null;
-  return { tenant: `access:${identity.toLowerCase()}`, credential: "access", scopes: config.scopes };
+  const claim = ["email", "common_name", "sub"].find((name) => claims[name] && typeof claims[name] === "string");
+  if (!claim) return null;
+  // A certificate's common name is free text: it must not be somebody's address.
+  const tenant = `access:${claim}:${String(claims[claim]).toLowerCase()}`;
+  return { tenant, credential: "access", scopes: config.scopes };
 }

@@ -1,5 +1,5 @@
 /** Row 13: the code interpreter. Contexts keep their state; results may be text, HTML, images and more. */
-import type { CodeContext, ExecutionResult } from "@cloudflare/sandbox";
+import type { CodeContext, CreateContextOptions, ExecutionResult } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
 import { Problem } from "../errors.ts";
@@ -34,23 +34,47 @@ export const CodeResult = v.object({
 
 const viewContext = (context: CodeContext) => ({ context: context.id, language: context.language, cwd: context.cwd });
 
-export const viewCode = ({ logs, results, error }: ExecutionResult): v.InferOutput<typeof CodeResult> => ({
+const viewCode = ({ logs, results, error }: ExecutionResult): v.InferOutput<typeof CodeResult> => ({
   stdout: logs.stdout.join(""),
   stderr: logs.stderr.join(""),
   results: results.map((result) => ({ ...result })),
   ...(error && { error: { name: error.name, message: error.message, traceback: error.traceback } }),
 });
 
+interface Used {
+  context: CodeContext;
+  end(): Promise<void>;
+}
+
+/** A context for one run. Told only a language, the SDK would take any context of it, with what others left there. */
+async function fresh(sandbox: SandboxMethods, options: CreateContextOptions): Promise<Used> {
+  const context = await sandbox.createCodeContext(options);
+  return { context, end: () => sandbox.deleteCodeContext(context.id).catch(() => undefined) };
+}
+
 /** The SDK wants the context itself, not its id. */
-async function optionsOf(
-  sandbox: SandboxMethods,
-  body: Run,
-): Promise<{ context: CodeContext } | { language: NonNullable<Run["language"]> }> {
-  if (body.language) return { language: body.language };
+async function contextOf(sandbox: SandboxMethods, body: Run): Promise<Used> {
+  if (body.language) return fresh(sandbox, { language: body.language });
   const context = (await retrying(() => sandbox.listCodeContexts())).find(({ id }) => id === body.context);
   if (!context) throw new Problem("not_found", "There is no such code context; it is gone when the container is.");
-  return { context };
+  return { context, end: async () => undefined };
 }
+
+type Result = v.InferOutput<typeof CodeResult>;
+
+async function runIn(sandbox: SandboxMethods, using: Promise<Used>, code: string, timeoutMs: number): Promise<Result> {
+  const { context, end } = await deadline(timeoutMs, using);
+  return deadline(timeoutMs, sandbox.runCode(code, { context })).then(viewCode).finally(end);
+}
+
+/** Run code once, in a context that is gone afterwards. */
+export const runOnce = (
+  sandbox: SandboxMethods,
+  code: string,
+  timeoutMs: number,
+  language: v.InferOutput<typeof Language>,
+  env?: Record<string, string>,
+): Promise<Result> => runIn(sandbox, fresh(sandbox, { language, ...(env && { envVars: env }) }), code, timeoutMs);
 
 interface StreamEvent {
   type: string;
@@ -87,8 +111,7 @@ export const code = [
     returns: CodeResult,
     async handle({ open, body }) {
       const { sandbox } = await open();
-      const options = await optionsOf(sandbox, body);
-      return viewCode(await deadline(body.timeout_ms, sandbox.runCode(body.code, options)));
+      return runIn(sandbox, contextOf(sandbox, body), body.code, body.timeout_ms);
     },
   }),
   route({
@@ -101,8 +124,12 @@ export const code = [
     stream: true,
     async handle({ open, body, waitUntil }) {
       const { sandbox } = await open();
-      const stream = await sandbox.runCodeStream(body.code, await optionsOf(sandbox, body));
-      return sseResponse(fromSdkStream<StreamEvent>(stream, codeEvent), body.timeout_ms, waitUntil);
+      const { context, end } = await contextOf(sandbox, body);
+      const { next, stop } = fromSdkStream<StreamEvent>(
+        await sandbox.runCodeStream(body.code, { context }),
+        codeEvent,
+      );
+      return sseResponse({ next, stop: () => stop().finally(end) }, body.timeout_ms, waitUntil);
     },
   }),
   route({

@@ -55,7 +55,12 @@ export async function ensureSetup(sandbox: SandboxMethods, setup: v.InferOutput<
   const hash = await fingerprint([setup.commands, setup.cwd, setup.env]);
   const [lock, done] = [`${SETUP_FOLDER}/${hash}.lock`, `${SETUP_FOLDER}/${hash}.done`];
   if ((await retrying(() => sandbox.exists(done))).exists) return { ran: false, results: [] };
-  const claim = `${command("mkdir", "-p", SETUP_FOLDER)} && ${command("mkdir", lock)}`;
+  // No request lives longer than the age at which a lock is taken for left behind.
+  const claim = [
+    command("mkdir", "-p", SETUP_FOLDER),
+    command("find", SETUP_FOLDER, "-name", "*.lock", "-mmin", "+15", "-delete"),
+    command("mkdir", lock),
+  ].join(" && ");
   const claimed = await sandbox.exec(claim, { timeout: DEFAULT_TIMEOUT_MS });
   if (!claimed.success) return waitForOther(sandbox, done, lock, Date.now() + setup.timeout_ms);
   const results: SetupResult["results"] = [];

@@ -90,9 +90,10 @@ export const ports = [
       if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
         throw new Problem("invalid_request", "This address only takes WebSocket upgrades.");
       }
-      const headers = new Headers(request.headers);
-      // What runs in the sandbox must not see the credentials that led to it.
-      for (const name of ["authorization", "cf-access-jwt-assertion", "cookie"]) headers.delete(name);
+      // Only what a WebSocket needs: what runs in the sandbox must not see the credentials that led to it, and the SDK
+      // takes orders from headers. Without `connection` it would go to the SDK's own server.
+      const headers = new Headers({ upgrade: "websocket", connection: "Upgrade" });
+      for (const [name, value] of request.headers) if (name.startsWith("sec-websocket-")) headers.set(name, value);
       return (await open()).sandbox.wsConnect(new Request("http://sandbox/", { headers }), port);
     },
   }),

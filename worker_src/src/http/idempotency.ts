@@ -4,6 +4,7 @@
  */
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
+import { log } from "./log.ts";
 
 export const IDEMPOTENCY_PREFIX = "idempotency/";
 export const IDEMPOTENCY_TTL_MS = 24 * 3600_000;
@@ -73,13 +74,12 @@ export async function once(
     if (!(await put({ etagMatches: found.etag })))
       throw new Problem("idempotency_conflict", "Another request with this Idempotency-Key is running.");
   }
-  try {
-    const response = await run();
-    const body = await response.clone().text();
-    await bucket.put(name, JSON.stringify({ ...claim, status: response.status, body }));
-    return response;
-  } catch (error) {
+  const response = await run().catch(async (error: unknown) => {
     await bucket.delete(name);
     throw error;
-  }
+  });
+  const kept: Kept = { ...claim, status: response.status, body: await response.clone().text() };
+  // It was done: an answer that cannot be kept is no reason to have it done again.
+  await bucket.put(name, JSON.stringify(kept)).catch(() => log("warn", "answer not kept"));
+  return response;
 }

@@ -31,8 +31,7 @@ const Body = v.strictObject({
 type Body = v.InferOutput<typeof Body>;
 const Result = v.object({ url: v.string(), process: v.string(), installed: v.boolean() });
 
-const nameOf = (call: Call<unknown, unknown, "project">): string =>
-  `dev-${call.params.project}`.slice(0, 63).replace(/[-_]+$/, "");
+const nameOf = (call: Call<unknown, unknown, "project">): string => `dev-${call.params.project}`;
 
 /** Whether the container is new is what decides: a project that is in place is left as the developer has it. */
 async function place(sandbox: SandboxMethods, body: Body): Promise<void> {

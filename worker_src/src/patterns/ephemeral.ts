@@ -2,15 +2,13 @@
  * A sandbox for one piece of work, destroyed whatever becomes of it: success, failure, time-out, or a client that went
  * away.
  */
-import { Problem } from "../errors.ts";
 import { log } from "../http/log.ts";
 import { forget } from "../registry.ts";
 import type { Call } from "../route.ts";
-import { type Opened, retrying, type SandboxMethods } from "../sandboxes.ts";
-import { DEFAULT_TIMEOUT_MS } from "../schemas.ts";
-import { command } from "../shell.ts";
+import { deadline, type Opened, retrying, type SandboxMethods } from "../sandboxes.ts";
 
-const CLAIM = "/tmp/.claimed";
+/** Less than a whole request may take, so that there is time left to destroy. */
+const WORK_LIMIT_MS = 14 * 60_000;
 
 /** Destroy, and strike it off the list only then: what stays listed is swept later. */
 export async function dispose(call: Pick<Call, "env" | "requestId">, opened: Opened): Promise<void> {
@@ -22,28 +20,13 @@ export async function dispose(call: Pick<Call, "env" | "requestId">, opened: Ope
   }
 }
 
-interface Options {
-  kind?: string | undefined;
-  /** The name is not random: refuse to share the sandbox with a run that is under way. */
-  exclusive?: boolean;
-}
-
-export async function openEphemeral(call: Call, name: string, { kind, exclusive }: Options = {}): Promise<Opened> {
-  const opened = await call.open(name, { kind, ephemeral: true });
-  if (exclusive && !(await opened.sandbox.exec(command("mkdir", CLAIM), { timeout: DEFAULT_TIMEOUT_MS })).success) {
-    throw new Problem("conflict", "The same work is already under way.");
-  }
-  return opened;
-}
-
 export async function ephemeral<T>(
   call: Call,
   name: string,
   work: (sandbox: SandboxMethods) => Promise<T>,
-  options?: Options,
 ): Promise<T> {
-  const opened = await openEphemeral(call, name, options);
-  const job = work(opened.sandbox).finally(() => dispose(call, opened));
+  const opened = await call.open(name, { ephemeral: true });
+  const job = deadline(WORK_LIMIT_MS, work(opened.sandbox)).finally(() => dispose(call, opened));
   // Without this the platform drops the work, and the destroying with it, when the client leaves.
   call.waitUntil(job.catch(() => undefined));
   return job;

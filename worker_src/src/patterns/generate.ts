@@ -1,10 +1,10 @@
 /** Row 22: a model writes code, it runs, and what goes wrong goes back to the model, for a bounded number of tries. */
 import * as v from "valibot";
 
-import { CodeResult, viewCode } from "../capabilities/code.ts";
+import { CodeResult, runOnce } from "../capabilities/code.ts";
 import { ask, fencedBlock, type Message } from "../model.ts";
 import { type Call, route } from "../route.ts";
-import { deadline, type SandboxMethods } from "../sandboxes.ts";
+import type { SandboxMethods } from "../sandboxes.ts";
 import { filled, Language, Timeout } from "../schemas.ts";
 import { randomName } from "../tenancy.ts";
 import { ephemeral } from "./ephemeral.ts";
@@ -34,7 +34,7 @@ async function attempt(call: Call, body: Body, sandbox: SandboxMethods): Promise
   for (let tries = 1; ; tries += 1) {
     const answer = await ask(call.env, messages);
     const code = fencedBlock(answer) ?? answer;
-    const result = viewCode(await deadline(body.timeout_ms, sandbox.runCode(code, { language: body.language })));
+    const result = await runOnce(sandbox, code, body.timeout_ms, body.language);
     if (!result.error || tries === body.max_tries) return { success: !result.error, tries, code, ...result };
     const { name, message, traceback } = result.error;
     const feedback = `It failed: ${name}: ${message}\n${traceback.join("\n")}`.slice(0, MAX_FEEDBACK);

@@ -22,8 +22,9 @@ const Task = v.pipe(
 );
 type Task = v.InferOutput<typeof Task>;
 
-async function attempt(sandbox: SandboxMethods, task: Task, session?: string): Promise<object> {
+async function attempt(sandbox: SandboxMethods, task: Task, shared = false): Promise<object> {
   try {
+    const session = shared ? (await sandbox.createSession({ id: crypto.randomUUID() })).id : undefined;
     return view(
       await execute(sandbox, commandOf(task), { session, cwd: task.cwd, env: task.env, timeoutMs: task.timeout_ms }),
     );
@@ -54,9 +55,7 @@ const inSandboxes = (call: Call, tasks: Task[]): Promise<object[]> =>
 
 const inSessions = (call: Call, tasks: Task[]): Promise<object[]> =>
   ephemeral(call, randomName("parallel"), (sandbox) =>
-    gather(tasks, AT_ONCE, async (task) =>
-      attempt(sandbox, task, (await sandbox.createSession({ id: crypto.randomUUID() })).id),
-    ),
+    gather(tasks, AT_ONCE, (task) => attempt(sandbox, task, true)),
   );
 
 export const parallel = [

@@ -89,7 +89,6 @@ async function build(
 async function pipeline(call: Call, body: Body): Promise<v.InferOutput<typeof Result>> {
   const { repository, commit } = body;
   const report = (state: Parameters<typeof setStatus>[3]) => setStatus(call.env, repository, commit, state);
-  const name = await nameForTask("build", repository, commit);
   const job = async (sandbox: SandboxMethods): Promise<v.InferOutput<typeof Result>> => {
     await report("pending");
     try {
@@ -100,7 +99,7 @@ async function pipeline(call: Call, body: Body): Promise<v.InferOutput<typeof Re
       throw error;
     }
   };
-  return ephemeral(call, name, job, { exclusive: true });
+  return ephemeral(call, nameForTask("build", repository, commit), job);
 }
 
 export const pipelines = [

@@ -2,11 +2,11 @@
 import type { ExecEvent } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
-import { CodeResult, viewCode } from "../capabilities/code.ts";
+import { CodeResult, runOnce } from "../capabilities/code.ts";
 import { commandOf, execEvent, execute, view } from "../capabilities/commands.ts";
 import { fromSdkStream, sseResponse } from "../http/sse.ts";
 import { route } from "../route.ts";
-import { deadline, type SandboxMethods } from "../sandboxes.ts";
+import type { SandboxMethods } from "../sandboxes.ts";
 import {
   EXACTLY_ONE,
   ExecResult,
@@ -19,7 +19,7 @@ import {
   Variables,
 } from "../schemas.ts";
 import { randomName } from "../tenancy.ts";
-import { dispose, ephemeral, openEphemeral } from "./ephemeral.ts";
+import { dispose, ephemeral } from "./ephemeral.ts";
 import { recorded } from "./events.ts";
 
 export const Files = v.optional(
@@ -89,8 +89,7 @@ export const run = [
           ephemeral(call, randomName("run"), async (sandbox) => {
             const { code, language, env, files, timeout_ms: timeoutMs } = call.body;
             await writeFiles(sandbox, files);
-            if (env) await sandbox.setEnvVars(env);
-            return viewCode(await deadline(timeoutMs, sandbox.runCode(code, { language })));
+            return runOnce(sandbox, code, timeoutMs, language, env);
           }),
         (result) => (result.error ? "failure" : "success"),
       ),
@@ -108,9 +107,9 @@ export const run = [
     ),
     stream: true,
     async handle(call) {
-      const opened = await openEphemeral(call, randomName("run"));
+      const opened = await call.open(randomName("run"), { ephemeral: true });
       const { env, files, timeout_ms: timeout } = call.body;
-      try {
+      const begin = async (): Promise<Response> => {
         await writeFiles(opened.sandbox, files);
         const source = fromSdkStream<ExecEvent>(
           await opened.sandbox.execStream(commandOf(call.body), { timeout, ...(env && { env }) }),
@@ -121,10 +120,14 @@ export const run = [
           await dispose(call, opened);
         };
         return sseResponse({ next: source.next, stop }, timeout, call.waitUntil);
-      } catch (error) {
+      };
+      const begun = begin().catch(async (error: unknown) => {
         await dispose(call, opened);
         throw error;
-      }
+      });
+      // The client may leave before there is a stream that could tell.
+      call.waitUntil(begun.catch(() => undefined));
+      return begun;
     },
   }),
 ];

@@ -37,7 +37,7 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
       method: "POST",
       body: JSON.stringify({ operation, sandbox: this.ctx.id.toString(), sandboxName: this.name, ...body }),
     });
-    if (response.status !== 200) throw failure(await response.json());
+    if (response.status === 500) throw failure(await response.json());
     return response;
   }
 
@@ -50,6 +50,7 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
   override async fetch(request: Request): Promise<Response> {
     const header = (name: string) => request.headers.get(`x-sandbox-preview-${name}`) ?? "";
     if (request.headers.get("upgrade") === "websocket") {
+      await this.ask("webSocket", { headers: Object.fromEntries(request.headers) });
       const pair = new WebSocketPair();
       pair[1].accept();
       pair[1].addEventListener("message", ({ data }) => pair[1].send(`echo ${String(data)}`));

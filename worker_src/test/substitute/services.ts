@@ -109,10 +109,13 @@ export class Services extends Work {
     const entry = Object.entries(headers as Record<string, string>);
     const find = (suffix: string) => entry.find(([name]) => name.startsWith("x-") && name.endsWith(suffix))?.[1] ?? "";
     const port = Number(find("-port"));
-    if (container.ports.get(port)?.token !== find("-token")) return Response.json({ message: "INVALID_TOKEN" });
+    if (container.ports.get(port)?.token !== find("-token")) 
+      return Response.json({ message: "INVALID_TOKEN" }, { status: 404 });
     const told = Object.fromEntries(entry.filter(([name]) => name === "cookie" || name.startsWith("cf-access")));
     return Response.json({ served: port, ...(Object.keys(told).length ? { told } : {}) });
   }
+
+  async on_webSocket() {}
 
   async on_setEnvVars(container: Container, { variables }: Body) {
     Object.assign(container.env, variables);

@@ -144,7 +144,7 @@ export class Work {
     if (!result.success) throw new Failure("GitCloneError", `Failed to clone: ${result.stderr.trim().slice(0, 200)}`);
   }
 
-  async on_createCodeContext(container: Container, { language = "python", cwd = "/workspace" }: Body) {
+  async on_createCodeContext(container: Container, { language = "python", cwd = "/workspace", envVars = {} }: Body) {
     if (language === "python") throw new Failure("InterpreterNotReadyError", "Python is not available in this image");
     const id = randomUUID();
     const context: Context = {
@@ -153,7 +153,7 @@ export class Work {
       cwd,
       createdAt: new Date().toISOString(),
       lastUsed: new Date().toISOString(),
-      scope: vm.createContext({}),
+      scope: vm.createContext({ process: { env: envVars } }),
     };
     container.contexts.set(id, context);
     return { ...context, scope: undefined };
@@ -169,7 +169,7 @@ export class Work {
   }
 
   async on_runCode(container: Container, { code, language = "python", contextId }: Body) {
-    const context = container.contexts.get(contextId) ?? (await this.freshContext(container, language));
+    const context = container.contexts.get(contextId) ?? (await this.anyContext(container, language));
     const logs = { stdout: [] as string[], stderr: [] as string[] };
     context.scope["console"] = {
       log: (...parts: unknown[]) => logs.stdout.push(`${parts.join(" ")}\n`),
@@ -185,7 +185,10 @@ export class Work {
     }
   }
 
-  private async freshContext(container: Container, language: string): Promise<Context> {
+  /** As the SDK: a language alone means whichever context of it there is. */
+  private async anyContext(container: Container, language: string): Promise<Context> {
+    const known = [...container.contexts.values()].find((each) => each.language === language);
+    if (known) return known;
     const { id } = await this.on_createCodeContext(container, { language } as unknown as Body);
     return container.contexts.get(id)!;
   }
