@@ -284,9 +284,10 @@ def _proxied(position: str) -> Stack:
 @rule(
     "code/proxy-first",
     "proxyToSandbox runs before other handlers",
-    severity=MANDATORY,
+    severity=ADVISORY,
     why="A handler before it answers preview hosts itself: previews show your app, or its login page.",
-    remedy="Call proxyToSandbox(request, env) first in fetch, and return its response if there is one.",
+    remedy="Call proxyToSandbox(request, env) first in fetch and return its response if there is one, or let what comes "
+    "before it look at the host.",
     link="/sandbox/sdk/concepts/preview-urls/",
     since="SDK 0.4.0",
     good=[_proxied("first")],

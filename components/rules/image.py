@@ -27,14 +27,14 @@ def _from(base: str, *, platform: str | None = None, **more: object) -> Stack:
 
 @rule(
     "image/fully-qualified",
-    "The image reference names its registry",
+    "The reference to the official image names its registry",
     severity=MANDATORY,
-    why="A bare name is looked up in the account's own registry, where the image is not.",
+    why="A bare name means one of the account's own registry, where the official image is not.",
     remedy="Write the reference in full, without a scheme: {wanted}.",
     link=_IMAGES,
     since="2025-06-24",
-    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{REGISTRY}/account/app:1"), _with("what is this")],
-    bad=[_with("cloudflare/sandbox:0.12.10"), _with(f"https://{IMAGE}:0.12.10"), _with("app:1")],
+    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{REGISTRY}/account/app:1"), _with("app:1"), _with("what is this")],
+    bad=[_with("cloudflare/sandbox:0.12.10"), _with(f"https://{IMAGE}:0.12.10")],
 )
 def fully_qualified(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
@@ -43,9 +43,8 @@ def fully_qualified(stack: Stack) -> Iterator[Hit]:
             continue
         plain = said.value.partition("://")[2] or said.value
         parts = parse(plain)
-        if parts and not parts.host:
-            host = "docker.io" if parts.path == REPOSITORY else REGISTRY
-            yield hit(said.where, f"the image {said.value} names no registry", wanted=f"{host}/{plain}")
+        if parts and not parts.host and parts.path == REPOSITORY:
+            yield hit(said.where, f"the image {said.value} names no registry", wanted=f"docker.io/{plain}")
         elif plain != said.value:
             yield hit(said.where, f"the image {said.value} has a scheme", wanted=plain)
 
