@@ -60,10 +60,10 @@ def references(image: Image) -> Iterator[tuple[Fact[str], Reference]]:
         yield image.reference, parts
 
 
-def base_tags(image: Image) -> Iterator[Fact[Tag]]:
-    """Give the tags of the official image that an image is, or that its stages start from."""
+def base_tags(image: Image, *, built: bool = False) -> Iterator[Fact[Tag]]:
+    """Give the tags of the official image that an image is, or that its stages start from; `built`: that it holds."""
     stages = image.dockerfile.stages if image.dockerfile else None
-    for said in (image.reference, *(stage.base for stage in stages or ())):
+    for said in (image.reference, *(stage.base for stage in stages or () if stage.built or not built)):
         tag = official_tag(said.value) if said else None
         if said and tag:
             yield Fact(tag, said.where)

@@ -179,7 +179,7 @@ def sandbox_version_missing(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         file = image.dockerfile
         bases = [stage.base for stage in (file.stages if file else None) or ()]
-        if file is None or file.environment is None or None in bases or not bases or any(base_tags(image)):
+        if file is None or file.environment is None or None in bases or not bases or any(base_tags(image, built=True)):
             continue
         if any(name == VERSION_VARIABLE for name, _ in file.environment):
             continue

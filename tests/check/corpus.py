@@ -283,7 +283,7 @@ PROJECTS: dict[str, Project] = {
     ),
     "images that float": project(
         "image/floating Dockerfile:1",
-        "image/floating Dockerfile:2",
+        "image/floating-base Dockerfile:2",
         files={
             "Dockerfile": "FROM docker.io/cloudflare/sandbox:latest\n"
             "COPY --from=ghcr.io/astral-sh/uv:latest /uv /bin/uv\n"
@@ -390,9 +390,37 @@ PROJECTS: dict[str, Project] = {
     ),
     "generation 1 from the old base": project(
         "image/carrier-as-base Dockerfile:1",
-        "image/shim-missing Dockerfile:1",
         files={**FILES_1, "Dockerfile": "FROM docker.io/cloudflare/sandbox:1.0.3\n"},
         **GENERATION_1,
+    ),
+    "generation 1 without the helper": project(
+        "image/shim-missing Dockerfile:1", files={**FILES_1, "Dockerfile": "FROM node:24-slim\n"}, **GENERATION_1
+    ),
+    "generation 1 with the helper from a stage, the flag named": project(
+        "flags/nodejs-compat-refused wrangler.jsonc:27",
+        files={
+            **FILES_1,
+            "Dockerfile": "ARG TOOLS=tools:local\nFROM ${TOOLS} AS tools\n"
+            f"FROM debian:trixie-slim\nCOPY --from=tools {SHIM} {SHIM}\n",
+        },
+        compatibility_flags=["nodejs_compat"],
+        **GENERATION_1,
+    ),
+    "generation 1 with the helper from a stage of the official image": project(
+        files={
+            **FILES_1,
+            "Dockerfile": "FROM docker.io/cloudflare/sandbox:1.0.3 AS tools\n"
+            f"FROM debian:trixie-slim\nCOPY --from=tools {SHIM} {SHIM}\n",
+        },
+        **GENERATION_1,
+    ),
+    "server copied from a stage to another place": project(
+        files={
+            "Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.10 AS server\n"
+            "FROM --platform=linux/arm64 golang:1.26 AS tool\nFROM node:24\n"
+            "COPY --from=server /container-server/sandbox /sandbox\n"
+            'ENV SANDBOX_VERSION=0.12.10\nENTRYPOINT ["/sandbox"]\n'
+        },
     ),
     "generation 1 with fields of the scheduler": project(
         "container/managed-fields wrangler.jsonc:9",
