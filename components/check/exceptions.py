@@ -62,7 +62,7 @@ def _exemption(document: Document, path: tuple[Any, ...], said: Any, problems: l
     if not isinstance(said, dict) or set(said) != _KEYS:
         problems.append(f"{where}: an exception has exactly rule, where, reason and expires")
         return None
-    if said["rule"] not in CATALOGUE:
+    if str(said["rule"]) not in CATALOGUE:
         problems.append(f"{where}: there is no rule {said['rule']!r}; docs/rules.md lists them")
     if not isinstance(said["reason"], str) or len(said["reason"].strip()) < 10:
         problems.append(f"{where}: the reason must say why, in a sentence")
