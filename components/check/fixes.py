@@ -1,7 +1,7 @@
 """Remedies that need no decision: edits of the files in which a finding stands, shown as a diff and then made.
 
-Every edit changes one span of text; comments and layout around it stay. What would have to be guessed is left alone, and
-so is a file that could not be read any more afterwards.
+Every edit changes one span of text; comments and layout around it stay. What would have to be guessed is left alone,
+and so is a file that could not be read any more afterwards.
 """
 
 import difflib

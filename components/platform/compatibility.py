@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Final
 
 NODEJS_DEFAULT: Final = "2026-08-04"
-"""From this date on `nodejs_compat` is on by itself and the runtime refuses to be told so; wrangler 4.122 and later leave
-it out then."""
+"""From this date on `nodejs_compat` is on by itself and the runtime refuses to be told so; wrangler leaves it out then
+since 4.122."""
 OWN_PID_NAMESPACE: Final = "2026-04-01"
 """Before this date a container shares the process namespace of the machine it runs in, unless the flag is set."""
 OWN_PID_NAMESPACE_FLAG: Final = "containers_pid_namespace"

@@ -373,3 +373,36 @@ def test_a_key_for_nobody_or_nothing_is_refused(arguments: list[str], message: s
     with pytest.raises(SystemExit):
         main(["key", *arguments])
     assert message in capsys.readouterr().err
+
+
+def test_the_lock_file_of_the_repository_counts_for_a_package_in_it(folder: Path, capsys: pytest.CaptureFixture[str]):
+    files = {f"packages/a/{name}": text for name, text in PROJECTS["sound"].files.items() if "lock" not in name}
+    write(folder, Project(files))
+    assert "[supply/lock]" in run(capsys, "packages/a")[1]
+    (folder / ".git").mkdir()
+    (folder / "package-lock.json").write_text('{"packages": {"node_modules/eslint": {"version": "9.0.0"}}}')
+    assert "[supply/lock]" in run(capsys, "packages/a")[1]
+    (folder / "package-lock.json").write_text(DRIFTED.files["package-lock.json"])
+    assert run(capsys, "packages/a") == (0, "1 project: 0 mandatory, 0 advisory findings\n", "")
+
+
+def test_a_pulumi_stack_may_be_less_strict_and_the_command_stricter(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
+    stack = (
+        "config:\n  p:settings:\n    worker: {variables: {API_TOKEN: abc}}\n    rules: {auth/plain-text-secret: off}\n"
+    )
+    (folder / "Pulumi.dev.yaml").write_text(stack.replace(": off", ": 'off'"))
+    assert run(capsys)[:2] == (0, "1 project: 0 mandatory, 0 advisory findings\n")
+    assert run(capsys, "--severity", "auth/plain-text-secret=mandatory")[0] == 1
+
+
+def test_the_dockerfile_of_every_kind_of_sandbox_is_judged(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
+    (folder / "Pulumi.dev.yaml").write_text(
+        "config:\n  p:settings:\n    further_sandboxes:\n"
+        "      py: {class_name: Py, image: {dockerfile: py/Dockerfile}}\n"
+    )
+    write(folder, Project({"py/Dockerfile": "FROM docker.io/cloudflare/sandbox:latest\n"}))
+    code, out, _ = run(capsys)
+    assert code == 1
+    assert out.startswith("mandatory: py/Dockerfile:1: the image docker.io/cloudflare/sandbox:latest is another one")

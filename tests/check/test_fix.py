@@ -1,4 +1,4 @@
-"""`check --fix` never harms a file: comments, encoding, line ends, rights and links stay, and a write is whole or not."""
+"""`check --fix` harms no file: comments, encoding, line ends, rights and links stay, and a write is whole or not."""
 
 import os
 import subprocess
@@ -40,7 +40,9 @@ def test_the_expected_text_is_what_a_fix_gives(folder: Path):
 
 
 def test_comments_in_a_list_of_flags_stay(folder: Path):
-    text = OLD.replace('"name"', '"compatibility_flags": [\n    // keeps fetch inside\n    "other" // ours\n  ],\n  "name"', 1)
+    text = OLD.replace(
+        '"name"', '"compatibility_flags": [\n    // keeps fetch inside\n    "other" // ours\n  ],\n  "name"', 1
+    )
     assert fixed(folder, text) == text.replace('"other" // ours', '"other", "nodejs_compat" // ours')
 
 
@@ -168,7 +170,7 @@ def test_a_write_that_fails_leaves_everything_as_it_was(
     (folder / "wrangler.jsonc").write_text(OLD)
     names = sorted(path.name for path in folder.iterdir())
 
-    def full(descriptor: int) -> None:
+    def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
@@ -182,7 +184,7 @@ def test_a_file_that_may_not_be_written_is_left_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     (folder / "wrangler.jsonc").write_text(OLD)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     assert main(["check", *DAY, "--fix"]) == 2
     assert capsys.readouterr().err == "wrangler.jsonc is left as it was: it may not be written\n"
     assert (folder / "wrangler.jsonc").read_text() == OLD
@@ -200,5 +202,3 @@ def test_the_container_engine_is_still_missing_after_a_fix(folder: Path, monkeyp
     monkeypatch.setenv("PATH", str(folder))
     assert main(["check", *DAY, "--fix", "--local"]) == 1
     assert "0.12.10" in (folder / "Dockerfile").read_text()
-
-

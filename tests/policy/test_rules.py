@@ -86,9 +86,7 @@ def test_nothing_is_known_and_nothing_is_said():
 
 
 BAD = Stack(
-    worker=Worker.of(
-        compatibility_date=Fact("2026-03-31", "wrangler.jsonc:4"), compatibility_flags=("nodejs_compat",)
-    )
+    worker=Worker.of(compatibility_date=Fact("2026-03-31", "wrangler.jsonc:4"), compatibility_flags=("nodejs_compat",))
 )
 
 

@@ -103,7 +103,9 @@ CHOICES: dict[str, list[Any]] = {
         {"hostname": "example.com", "api_hostname": "api.example.com", "bypass": ["www.example.com"]},
     ],
     "access.api_keys": [{"a": {"sha256": "0" * 64, "tenant": "a", "scopes": ["*"]}}],
-    "access.zero_trust": [{"team_domain": "a.cloudflareaccess.com", "emails": ["a@b.example"], "protect": ["previews"]}],
+    "access.zero_trust": [
+        {"team_domain": "a.cloudflareaccess.com", "emails": ["a@b.example"], "protect": ["previews"]}
+    ],
     "secrets": [["API_TOKEN", "SANDBOX_API_KEY"]],
 }
 
