@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from ..bundle import dockerfile_reader as reader
-from ..platform.sdk_support import is_official
 from ..rules.facts import Dockerfile, Fact, Stage
 
 
@@ -23,6 +22,7 @@ def facts(name: str, text: str) -> Dockerfile | None:
 
 
 def _stages(name: str, read: reader.Dockerfile) -> Iterator[Stage]:
+    *_, root = _chain(read)
     for index, each in enumerate(read.stages):
         where = f"{name}:{each.line}"
         earlier = read.stage(each.base, index) is not None
@@ -30,7 +30,7 @@ def _stages(name: str, read: reader.Dockerfile) -> Iterator[Stage]:
         base = None if earlier or "$" in each.base else Fact(each.base, where)
         platform = Fact(each.platform, where) if each.platform else None
         if not earlier:
-            yield Stage(base, platform, where)
+            yield Stage(base, platform, where, built=each is root)
 
 
 def _copies(name: str, read: reader.Dockerfile) -> Iterator[Fact[str]]:
@@ -80,9 +80,6 @@ def _entrypoint(name: str, read: reader.Dockerfile) -> Fact[str | None]:
 
 def _copied_paths(read: reader.Dockerfile) -> Iterator[str]:
     for stage in _chain(read):
-        position = read.stages.index(stage)
         for each in stage.instructions:
-            source = each.flags.get("from", "")
-            index = read.stage(source, position)
-            if each.keyword == "COPY" and is_official(source if index is None else read.stages[index].base):
+            if each.keyword == "COPY" and "from" in each.flags:
                 yield from each.words()[:-1]

@@ -161,6 +161,8 @@ def read_jsonc(name: str, text: str) -> Document:
 _KEY: Final = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _TABLE: Final = re.compile(rf"\s*(\[\[?)\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*\]")
 _PAIR: Final = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*=\s*")
+_TOML_STRING: Final = r"""\"(?!\"\")(?:[^"\\\n]|\\.)*"|'(?!'')[^'\n]*'"""
+_TOML_VALUE: Final = re.compile(rf"""{_TOML_STRING}|\[(?:[^\[\]"'#\n]|{_TOML_STRING})*\]|[^\s#\[\]{{}}"',]+""")
 
 
 def read_toml(name: str, text: str) -> Document:
@@ -188,7 +190,10 @@ def _toml_spans(text: str) -> dict[Path, Span]:
                 table = (*table, counts[table])
             spans[table] = Span(offset, offset + len(line.rstrip()))
         elif pair := _PAIR.match(line):
-            spans[(*table, *_parts(pair[1]))] = Span(offset + pair.end(), offset + len(line.rstrip()))
+            # A comment behind the value is not part of it; a value of several lines ends with its first one here.
+            value = _TOML_VALUE.match(line, pair.end())
+            end = value.end() if value else len(line.rstrip())
+            spans[(*table, *_parts(pair[1]))] = Span(offset + pair.end(), offset + end)
         offset += len(line)
     return spans
 

@@ -91,10 +91,15 @@ def decoded(data: bytes) -> str:
     return text.replace("\r\n", "\n")
 
 
-def walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
+def walk(files: Files, root: Path) -> Iterator[tuple[Path, list[str]]]:
     """Give every folder below with its files; links to folders are not followed, so there are no circles."""
-    for count, (folder, folders, names) in enumerate(os.walk(root, onerror=None, followlinks=False)):
+
+    def closed(error: OSError) -> None:
+        files.problem(f"{files.name(Path(error.filename))}:1", f"the folder cannot be read: {error.strerror}")
+
+    for count, (folder, folders, names) in enumerate(os.walk(root, onerror=closed, followlinks=False)):
         if count >= MOST_FOLDERS:
+            files.problem(f"{files.name(root)}:1", f"there are more than the {MOST_FOLDERS} folders that are searched")
             return
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
         yield Path(folder), sorted(names)

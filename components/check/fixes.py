@@ -1,79 +1,124 @@
 """Remedies that need no decision: edits of the files in which a finding stands, shown as a diff and then made.
 
-Every edit changes one span of text; comments and layout around it stay. What would have to be guessed is left alone.
+Every edit changes one span of text; comments and layout around it stay. What would have to be guessed is left alone,
+and so is a file that could not be read any more afterwards.
 """
 
 import difflib
-import json
+import os
 import re
+import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from ..platform.compatibility import NODEJS_FLAG, OWN_PID_NAMESPACE
+from ..platform.compatibility import NODEJS_FLAG, NODEJS_FLAGS, OWN_PID_NAMESPACE_FLAG
 from ..rules import Finding
 from .document import BrokenDocumentError, Document, Span, read_jsonc, read_toml
-from .files import LARGEST_CONFIG, UnreadableError, read
+from .document import Path as Keys
+from .files import LARGEST_CONFIG, UnreadableError, decoded
 from .report import split
 
 Edit = tuple[Span, str]
 Mend = Callable[[Document, int, Finding], Iterator[Edit]]
-
-
-def _line(document: Document, line: int) -> Span:
-    lines = document.text.split("\n")
-    start = sum(len(each) + 1 for each in lines[: line - 1])
-    return Span(start, start + len(lines[line - 1]) if line <= len(lines) else start)
+_FLAGS: Final = "compatibility_flags"
+_DATE: Final = "compatibility_date"
 
 
 def _in_line(document: Document, line: int, pattern: str, new: str) -> Iterator[Edit]:
-    span = _line(document, line)
-    match = re.compile(pattern).search(document.text, span.start, span.end)
-    if match:
-        yield Span(match.start(1), match.end(1)), new
+    lines = document.text.split("\n")
+    start = sum(len(each) + 1 for each in lines[: line - 1])
+    end = start + len(lines[line - 1]) if line <= len(lines) else start
+    matches = list(re.compile(pattern).finditer(document.text, start, end))
+    # Of several on a line it could be any.
+    if len(matches) == 1:
+        yield Span(matches[0].start(1), matches[0].end(1)), new
 
 
-def _flags(document: Document, line: int) -> tuple[Span, list[str]] | None:
-    """Find the list of flags that begins on a line."""
-    for path, span in document.spans.items():
-        if path and path[-1] == "compatibility_flags" and document.where(*path).endswith(f":{line}"):
-            value = document.value
-            for part in path:
-                value = value[part]
-            return (span, value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
-    return None
+def _at(document: Document, line: int, key: str) -> Keys | None:
+    """Find the one place on a line where a key is said."""
+    found = [path for path in document.spans if path[-1:] == (key,) and split(document.where(*path))[1] == line]
+    return found[0] if len(found) == 1 else None
 
 
-def _add_nodejs(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
-    found = _flags(document, line)
-    if found:
-        yield found[0], json.dumps([*found[1], NODEJS_FLAG])
-    elif ("compatibility_flags",) not in document.spans:
-        # No list to add to: put one behind the date.
-        span = document.spans.get(("compatibility_date",))
-        if span:
-            text = f'\ncompatibility_flags = ["{NODEJS_FLAG}"]'
-            text = text if _is_toml(document) else _member(document, span, f'"compatibility_flags": ["{NODEJS_FLAG}"]')
-            yield Span(span.end, span.end), text
+def _flags(document: Document, path: Keys) -> list[str] | None:
+    value: Any = document.value
+    for part in path:
+        value = value[part]
+    return value if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
+
+
+def _add(document: Document, path: Keys, flag: str) -> Iterator[Edit]:
+    """Put a flag behind the last one of a list."""
+    said, span = _flags(document, path), document.spans[path]
+    text = document.text[span.start : span.end]
+    if said is None or not text.endswith("]") or (_is_toml(document) and "\n" in text):
+        return
+    if last := document.spans.get((*path, len(said) - 1)):
+        yield Span(last.end, last.end), f', "{flag}"'
+    elif said or not text[1:-1].strip():
+        behind = len(text[:-1].rstrip().removesuffix(",").rstrip())
+        yield Span(span.start + behind, span.start + behind), f', "{flag}"' if said else f'"{flag}"'
+
+
+def _new_list(document: Document, flag: str) -> Iterator[Edit]:
+    """Put a list behind the date, where there is none to add to."""
+    span = document.spans.get((_DATE,))
+    if span is None or (_FLAGS,) in document.spans:
+        return
+    if _is_toml(document):
+        line_end = document.text.find("\n", span.end)
+        end = line_end if line_end >= 0 else len(document.text)
+        yield Span(end, end), f'\n{_FLAGS} = ["{flag}"]'
+    else:
+        yield Span(span.end, span.end), _member(document, span, f'"{_FLAGS}": ["{flag}"]')
 
 
 def _member(document: Document, behind: Span, member: str) -> str:
     """Write a member of the object on a line of its own, as far in as the one it follows."""
     start = document.text.rfind("\n", 0, behind.start) + 1
-    lead = document.text[start:].partition(document.text[start:].lstrip(" \t"))[0]
-    return f",\n{lead}{member}"
+    lead = document.text[start : behind.start]
+    return f",\n{lead[: len(lead) - len(lead.lstrip())]}{member}" if start else f", {member}"
+
+
+def _add_nodejs(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
+    path = _at(document, line, _FLAGS)
+    yield from _add(document, path, NODEJS_FLAG) if path else _new_list(document, NODEJS_FLAG)
+
+
+def _own_namespace(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
+    """Set the flag alone: a later date would change more than is asked for."""
+    date = _at(document, line, _DATE)
+    paths = [(*date[:-1], _FLAGS), (_FLAGS,)] if date else []
+    path = next((each for each in paths if each in document.spans), None)
+    yield from _add(document, path, OWN_PID_NAMESPACE_FLAG) if path else ()
 
 
 def _remove_nodejs(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
-    found = _flags(document, line)
-    if found:
-        unwanted = {NODEJS_FLAG} if finding.rule.endswith("refused") else {f"no_{NODEJS_FLAG}"}
-        yield found[0], json.dumps([each for each in found[1] if each not in unwanted])
+    path = _at(document, line, _FLAGS)
+    said = _flags(document, path) if path else None
+    unwanted = NODEJS_FLAGS if finding.rule.endswith("refused") else {f"no_{NODEJS_FLAG}"}
+    if path is None or said is None:
+        return
+    if _is_toml(document):
+        yield document.spans[path], "[" + ", ".join(f'"{each}"' for each in said if each not in unwanted) + "]"
+        return
+    for index, each in enumerate(said):
+        if each in unwanted:
+            span = _with_comma(document, path, index, len(said))
+            # A comment there may be about this flag or about the next one.
+            if not re.search(r"//|/\*", document.text[span.start : span.end]):
+                yield span, ""
 
 
-def _date(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
-    yield from _in_line(document, line, r"""["'](\d{4}-\d{2}-\d{2})["']""", OWN_PID_NAMESPACE)
+def _with_comma(document: Document, path: Keys, index: int, count: int) -> Span:
+    span = document.spans[*path, index]
+    if index + 1 < count:
+        return Span(span.start, document.spans[*path, index + 1].start)
+    return Span(document.spans[*path, index - 1].end, span.end) if index else span
 
 
 def _qualify(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
@@ -93,19 +138,17 @@ def _version_variable(document: Document, line: int, finding: Finding) -> Iterat
 
 
 def _observe(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
-    span = document.spans.get(("observability",))
-    if span is None and not _is_toml(document) and ("compatibility_date",) in document.spans:
-        date = document.spans["compatibility_date",]
-        yield Span(date.end, date.end), _member(document, date, '"observability": {"enabled": true}')
-    elif ("observability", "enabled") in document.spans:
-        yield document.spans["observability", "enabled"], "true"
+    """Switch logs on where nothing is said; who switched them off decided."""
+    span = document.spans.get((_DATE,))
+    if span and ("observability",) not in document.spans and not _is_toml(document):
+        yield Span(span.end, span.end), _member(document, span, '"observability": {"enabled": true}')
 
 
 MENDS: Final[Mapping[str, Mend]] = {
     "flags/nodejs-compat-required": _add_nodejs,
     "flags/nodejs-compat-refused": _remove_nodejs,
     "flags/nodejs-compat-off": _remove_nodejs,
-    "flags/date-floor": _date,
+    "flags/date-floor": _own_namespace,
     "image/fully-qualified": _qualify,
     "versions/image-tag": _tag,
     "versions/copy-from": _tag,
@@ -122,6 +165,8 @@ class Mended:
     name: str
     before: str
     after: str
+    mark: bytes = b""
+    line_end: str = "\n"
 
     def diff(self) -> str:
         """Show what changes."""
@@ -133,6 +178,30 @@ class Mended:
         )
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
+    def write(self) -> None:
+        """Replace the file at once, with the encoding, line ends, rights and owner it had; an OSError says why not."""
+        if self.path.read_bytes() != self._bytes(self.before):
+            raise OSError(None, "it has changed meanwhile")
+        if not os.access(self.path, os.W_OK):
+            raise OSError(None, "it may not be written")
+        status = self.path.stat()
+        descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(self._bytes(self.after))
+                file.flush()
+                os.fsync(descriptor)
+            with suppress(PermissionError):
+                os.chown(temporary, status.st_uid, status.st_gid)
+            Path(temporary).chmod(status.st_mode & 0o7777)
+            Path(temporary).replace(self.path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def _bytes(self, text: str) -> bytes:
+        return self.mark + text.replace("\n", self.line_end).encode()
+
 
 def mend(findings: Iterable[Finding], folder: Path) -> Iterator[Mended]:
     """Give every file that can be mended; places are relative to `folder`."""
@@ -141,27 +210,47 @@ def mend(findings: Iterable[Finding], folder: Path) -> Iterator[Mended]:
         if finding.rule in MENDS:
             by_file.setdefault(split(finding.where)[0], []).append(finding)
     for name, each in sorted(by_file.items()):
-        mended = _file(folder / name, name, each)
+        mended = _file(folder, name, each)
         if mended:
             yield mended
 
 
-def _file(path: Path, name: str, findings: list[Finding]) -> Mended | None:
+def _file(folder: Path, name: str, findings: list[Finding]) -> Mended | None:
+    path = folder / name
+    if path.is_symlink():
+        path = path.resolve()
+        if not path.is_relative_to(folder.resolve()):
+            return None  # it belongs to something else
     try:
-        text = read(path, LARGEST_CONFIG)
-        if path.read_bytes() != text.encode():
-            return None  # another encoding or other line ends would not come back as they were
+        data = path.read_bytes()
+        text = decoded(data[: LARGEST_CONFIG + 1])
         document = _document(path, name, text)
+        after = _applied(text, _edits(document, findings))
+        _document(path, name, after)
     except (OSError, UnreadableError, BrokenDocumentError):
         return None
+    forms = ((mark, end) for mark in (b"", BOM_UTF8) for end in ("\n", "\r\n"))
+    kept = next((each for each in forms if each[0] + text.replace("\n", each[1]).encode() == data), None)
+    # Another encoding, or line ends of several kinds, would not come back as they were.
+    return Mended(path, name, text, after, *kept) if kept and after != text else None
+
+
+def _edits(document: Document, findings: list[Finding]) -> dict[Span, str]:
     edits: dict[Span, str] = {}
     for finding in findings:
         for span, new in MENDS[finding.rule](document, split(finding.where)[1], finding):
-            edits.setdefault(span, new)
-    after = text
+            said = edits.get(span)
+            if said is None:
+                edits[span] = new
+            elif span.start == span.end and new not in said:
+                edits[span] = said + (new if new.startswith((",", "\n")) else f", {new}")
+    return edits
+
+
+def _applied(text: str, edits: Mapping[Span, str]) -> str:
     for span, new in sorted(edits.items(), reverse=True):
-        after = after[: span.start] + new + after[span.end :]
-    return Mended(path, name, text, after) if after != text else None
+        text = text[: span.start] + new + text[span.end :]
+    return text
 
 
 def _document(path: Path, name: str, text: str) -> Document:

@@ -1,5 +1,6 @@
 """What package.json, its lock file and .npmrc say."""
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ _LOCKS: Final = {
     "yarn.lock": re.compile(rf'^"?{_NAME}@[^\n]*\n\s+version:?\s+"?([^"\s]+)', re.MULTILINE),
     "bun.lock": re.compile(rf'"{_NAME}"\s*:\s*\[\s*"{_NAME}@([^"]+)"'),
 }
+_BINARY_LOCK: Final = "bun.lockb"
 _GROUPS: Final = ("dependencies", "devDependencies", "optionalDependencies")
 _NO_SCRIPTS: Final = re.compile(r"^\s*ignore-scripts\s*=\s*true\s*$", re.MULTILINE)
 
@@ -56,13 +58,7 @@ def facts(files: Files, folder: Path, top: Path) -> tuple[Package, SupplyChain]:
     direct = tuple(dependencies(document))
     declared = next((said for name, said in direct if name == PACKAGE), Fact(None, document.where()))
     lock = _lock(files, folder, top)
-    locked: Fact[str | None] = Fact(None, declared.where)
-    if lock:
-        path, text = lock
-        found = _LOCKS[path.name].search(text)
-        if found:
-            locked = Fact(found[1], f"{files.name(path)}:{line_of(text, found.start(1))}")
-    package = Package(document.name, declared, locked)
+    package = Package(document.name, declared, _locked(files, lock) if lock else Fact(None, declared.where))
     where = document.where()
     return package, SupplyChain(
         document.name,
@@ -73,26 +69,43 @@ def facts(files: Files, folder: Path, top: Path) -> tuple[Package, SupplyChain]:
 
 
 def _lock(files: Files, folder: Path, top: Path) -> tuple[Path, str] | None:
-    for each in _upwards(folder, top):
+    for number, each in enumerate(_upwards(folder, top)):
         for name in _LOCKS:
             path = each / name
-            if is_file(path):
-                text = files.text(path, LARGEST_LOCK)
-                if text is not None:
-                    return path, text
+            text = files.text(path, LARGEST_LOCK) if is_file(path) else None
+            # A lock file further up that does not know the SDK is that of something else.
+            if text is not None and (number == 0 or PACKAGE in text):
+                return path, text
+        if is_file(each / _BINARY_LOCK):
+            return each / _BINARY_LOCK, ""
     return None
+
+
+def _locked(files: Files, lock: tuple[Path, str]) -> Fact[str | None] | None:
+    """Give the version in the lock file; None if it cannot be told which."""
+    path, text = lock
+    if path.name == _BINARY_LOCK:
+        return None
+    found = list(_LOCKS[path.name].finditer(text))
+    if not found:
+        return Fact(None, f"{files.name(path)}:1")
+    where = f"{files.name(path)}:{line_of(text, found[0].start(1))}"
+    return Fact(found[0][1], where) if len({match[1] for match in found}) == 1 else None
 
 
 def _install_scripts(files: Files, folder: Path, top: Path, lock: str, where: str) -> Fact[bool]:
     # pnpm, bun and yarn 4 run scripts of listed packages only.
-    if lock in {"pnpm-lock.yaml", "bun.lock"} or is_file(folder / ".yarnrc.yml"):
+    if lock in {"pnpm-lock.yaml", "bun.lock", _BINARY_LOCK} or is_file(folder / ".yarnrc.yml"):
         return Fact(value=False, where=where)
     texts = (files.text(each / ".npmrc") or "" for each in _upwards(folder, top))
     return Fact(not any(map(_NO_SCRIPTS.search, texts)), where)
 
 
 def _upwards(folder: Path, top: Path) -> Iterator[Path]:
+    """Give a folder and those above it, up to the repository's, or to `top` where there is none."""
+    folder, top = folder.absolute(), top.absolute()
+    last = next((each for each in (top, *top.parents) if os.path.exists(each / ".git")), top)  # noqa: PTH110 - a name that no file can have is no error
     for each in (folder, *folder.parents):
         yield each
-        if each == top:
+        if each == last:
             return

@@ -15,6 +15,11 @@ from .files import CONFIGS, Files, is_file, is_folder, walk
 from .source import Modules
 
 UNREADABLE = "check/unreadable"
+_BUILT = frozenset({"dist", "build", "out"})
+
+
+Described = tuple[Path, Stack, Mapping[str, str]]
+"""The file that describes a stack, the stack, and the severities that it gives rules itself."""
 
 
 class UsageError(ValueError):
@@ -40,10 +45,10 @@ def check_path(
     files = Files(path if is_folder(path) else path.parent)
     found: dict[tuple[str, str, str], Finding] = {}
     projects: list[Path] = []
-    for config, stack in stacks(files, path):
+    for config, stack, own in stacks(files, path):
         projects.append(config)
         judged = replace(stack, docker=docker)
-        for finding in check(judged, today=today, overrides=chosen):
+        for finding in check(judged, today=today, overrides={**own, **chosen}):
             # Environments that inherit a mistake make it once.
             found.setdefault((finding.rule, finding.where, finding.what), finding)
     unreadable = {(where, what): _unreadable(where, what) for where, what in files.problems}
@@ -69,38 +74,38 @@ def _unreadable(where: str, what: str) -> Finding:
     )
 
 
-def stacks(files: Files, path: Path) -> Iterator[tuple[Path, Stack]]:
-    """Give the facts of every stack that is described at or below a path, with the file that describes it."""
+def stacks(files: Files, path: Path) -> Iterator[Described]:
+    """Give the facts of every stack that is described at or below a path."""
     if is_file(path):
         yield from _single(files, path)
         return
-    for folder, names in walk(path):
+    for folder, names in walk(files, path):
         config = next((name for name in CONFIGS if name in names), None)
         if config:
-            yield from ((folder / config, stack) for stack in _wrangler(files, folder / config))
+            yield from ((folder / config, stack, {}) for stack in _wrangler(files, folder / config))
         elif folder == path:
             yield from _alone(files, folder, names)
         if "Pulumi.yaml" in names:
             from .pulumi_project import stacks as pulumi_stacks  # noqa: PLC0415 - loads pydantic and YAML
 
-            yield from ((folder / "Pulumi.yaml", stack) for stack in pulumi_stacks(files, folder, names))
+            yield from ((folder / "Pulumi.yaml", stack, own) for stack, own in pulumi_stacks(files, folder, names))
 
 
-def _single(files: Files, path: Path) -> Iterator[tuple[Path, Stack]]:
+def _single(files: Files, path: Path) -> Iterator[Described]:
     if path.name in CONFIGS or path.suffix in {".jsonc", ".toml"}:
-        yield from ((path, stack) for stack in _wrangler(files, path))
+        yield from ((path, stack, {}) for stack in _wrangler(files, path))
     elif path.name.startswith("Pulumi.") and path.suffix in {".yaml", ".yml"}:
         from .pulumi_project import stacks as pulumi_stacks  # noqa: PLC0415 - loads pydantic and YAML
 
-        yield from ((path, stack) for stack in pulumi_stacks(files, path.parent, [path.name]))
+        yield from ((path, stack, own) for stack, own in pulumi_stacks(files, path.parent, [path.name]))
     elif path.name == "package.json":
         package, supply = npm.facts(files, path.parent, path.parent)
-        yield path, Stack(package=package, supply=supply)
+        yield path, Stack(package=package, supply=supply), {}
     elif "dockerfile" in path.name.lower():
-        yield path, _dockerfile_alone(files, path)
+        yield path, _dockerfile_alone(files, path), {}
     elif path.suffix in {".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx"}:
         modules = Modules(files, path)
-        yield path, Stack(source=modules.facts()) if modules.found else Stack()
+        yield path, Stack(source=modules.facts()) if modules.found else Stack(), {}
     else:
         raise UsageError(
             f"{path} is none of the files that can be checked: a wrangler configuration, package.json, a Dockerfile, "
@@ -108,7 +113,7 @@ def _single(files: Files, path: Path) -> Iterator[tuple[Path, Stack]]:
         )
 
 
-def _alone(files: Files, folder: Path, names: list[str]) -> Iterator[tuple[Path, Stack]]:
+def _alone(files: Files, folder: Path, names: list[str]) -> Iterator[Described]:
     """Judge a folder without a configuration by its package.json and its Dockerfile."""
     stack = Stack()
     if "package.json" in names:
@@ -118,7 +123,7 @@ def _alone(files: Files, folder: Path, names: list[str]) -> Iterator[tuple[Path,
     if "Dockerfile" in names:
         stack = replace(stack, containers=_dockerfile_alone(files, folder / "Dockerfile").containers)
     if stack != Stack():
-        yield folder, stack
+        yield folder, stack, {}
 
 
 def _dockerfile_alone(files: Files, path: Path) -> Stack:
@@ -157,7 +162,7 @@ def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
         if main and main not in modules and "\0" not in main:
             modules[main] = Modules(files, path.parent / main)
         read = modules.get(main or "")
-        if read and not read.found:
+        if read and not read.found and not _is_made(said, str(main)):
             files.problem(said.where("main"), f"there is no entry module {main}")
         stack = Stack(
             worker=wrangler.worker(said),
@@ -172,6 +177,13 @@ def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
             stack = replace(stack, worker=worker, source=read.facts())
         if _has_sandboxes(stack, document):
             yield stack
+
+
+def _is_made(said: wrangler.Environment, main: str) -> bool:
+    """Say whether a build makes the entry module, so that it need not be there yet."""
+    build = said.get("build", dict) or {}
+    first = main.removeprefix("./").partition("/")[0]
+    return bool(build.get("command")) or first.startswith(".") or first in _BUILT
 
 
 def _has_sandboxes(stack: Stack, document: Document) -> bool:

@@ -18,10 +18,11 @@ from .wrangler import read_dockerfile
 _KEY: Final = ":settings"
 _PLUGIN: Final = "cloudflare-sandbox"
 _MOST_ALIASES: Final = 100
+Judged = tuple[Stack, dict[str, str]]
 
 
-def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Stack]:
-    """Give the facts of every stack of a project that uses our plugin."""
+def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Judged]:
+    """Give the facts of every stack of a project that uses our plugin, each with the severities it gives rules."""
     if _PLUGIN not in (files.text(folder / "Pulumi.yaml") or ""):
         return
     for name in names:
@@ -29,7 +30,7 @@ def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Stack]:
             yield from _stack(files, folder / name)
 
 
-def _stack(files: Files, path: Path) -> Iterator[Stack]:
+def _stack(files: Files, path: Path) -> Iterator[Judged]:
     text = files.text(path)
     name = files.name(path)
     try:
@@ -51,7 +52,7 @@ def _compose(text: str) -> Any:
     return yaml.compose(text, yaml.SafeLoader)
 
 
-def _judge(files: Files, path: Path, node: Any) -> Iterator[Stack]:
+def _judge(files: Files, path: Path, node: Any) -> Iterator[Judged]:
     name = files.name(path)
 
     def place(where: str) -> str:
@@ -70,9 +71,11 @@ def _judge(files: Files, path: Path, node: Any) -> Iterator[Stack]:
     stack = _placed(facts(settings, package), place)
     if settings.worker.entry:
         stack = _with_source(files, entry, stack, place("worker.entry"))
-    if settings.image.dockerfile:
-        stack = _with_dockerfile(files, path.parent / settings.image.dockerfile, stack)
-    yield replace(stack, package=stack.package if settings.sdk.version else package, supply=supply)
+    for index, kind in enumerate(settings.kinds):
+        if kind.image.dockerfile:
+            stack = _with_dockerfile(files, path.parent / kind.image.dockerfile, stack, index)
+    stack = replace(stack, package=stack.package if settings.sdk.version else package, supply=supply)
+    yield stack, dict(settings.rules)
 
 
 def _package_folder(entry: Path, top: Path) -> Path:
@@ -89,14 +92,15 @@ def _with_source(files: Files, entry: Path, stack: Stack, where: str) -> Stack:
     return replace(stack, worker=replace(stack.worker, exports=modules.exports()), source=modules.facts())
 
 
-def _with_dockerfile(files: Files, path: Path, stack: Stack) -> Stack:
+def _with_dockerfile(files: Files, path: Path, stack: Stack, index: int) -> Stack:
     text = files.text(path)
     if text is None:
         files.problem(files.name(path) + ":1", "there is no such Dockerfile")
         return stack
-    main, *rest = stack.containers or ()
+    containers = list(stack.containers or ())
     image = Image(files.name(path), dockerfile=read_dockerfile(files, path, text))
-    return replace(stack, containers=(replace(main, image=image), *rest))
+    containers[index] = replace(containers[index], image=image)
+    return replace(stack, containers=tuple(containers))
 
 
 def _placed(value: Any, place: Any) -> Any:

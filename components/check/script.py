@@ -24,6 +24,7 @@ _WINDOW: Final = 2_000
 """How far back the beginning of a call is looked for."""
 _ENDS: Final = re.compile(r"[\w$)\]'\"`]$")
 _WANTS_MORE: Final = re.compile(r"\b(?:return|yield|of|in|await|typeof|void|case|else|do|extends)$")
+_OF_ENV: Final = re.compile(r"(?:[\w$]+\s*\.\s*)?env\s*\.")
 _NAME_BEFORE: Final = re.compile(r"(?:\bthis\s*\.\s*)?([A-Za-z_$][\w$]*)\s*\??\s*$")
 
 
@@ -86,6 +87,8 @@ class Script:
                 continue
             dot = self.masked.rfind(".", 0, match.start())
             receiver, start = self._receiver(dot) if before.endswith(".") else ("", match.start())
+            if _OF_ENV.match(self.masked, start):
+                continue  # a binding, such as another Worker's
             arguments = tuple(self._arguments(match.end(), end))
             yield Invocation(receiver, match[1], match.start(), arguments, self._dropped(start, end))
 

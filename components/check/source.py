@@ -20,7 +20,13 @@ _METHODS: Final = (
     "exposePort", "writeFile", "listFiles", "exists", "fetch", "containerFetch", "destroy", "createCodeContext",
     "runCode", "mountBucket", "createBackup", "restoreBackup",
 )  # fmt: skip
-_FUNCTIONS: Final = ("getSandbox",)
+_FUNCTIONS: Final = ("getSandbox", "proxyToSandbox")
+_ADDED: Final = ("readdir", "rm", "rmdir", "spawn", "stat", "isProcessRunning", "gitCheckout")
+"""Names under which a subclass of one's own may offer what the SDK does not."""
+_DEFINED: Final = re.compile(
+    rf"^[ \t]*(?:(?:public|static|override|async)\s+)*({'|'.join(_ADDED)})\s*(?:<[^<>]*>\s*)?\([^()]*\)[^;{{}}()]*\{{",
+    re.MULTILINE,
+)
 # Both begin with what is rare, and look back from there for the name.
 _GOT: Final = re.compile(r"(?:getSandbox|createSession|getSession)\s*(?:<[^<>()]*>\s*)?\(")
 _TYPED: Final = re.compile(r":\s*(?:[\w.]+<\s*)?(?:Sandbox|ISandbox|ExecutionSession)\b")
@@ -28,9 +34,16 @@ _ASSIGNED_TO: Final = re.compile(r"([A-Za-z_$][\w$]*)\s*(?::[^=;\n]{1,80})?=\s*(
 _NAME: Final = re.compile(r"([A-Za-z_$][\w$]*)\s*\??$")
 _LOOKS: Final = re.compile(r"sandbox|^sbx$", re.IGNORECASE)
 _WORDS: Final = re.compile(
-    r"\bstatic\s+(outbound\w*)|\b(allowedHosts|deniedHosts)\s*[=:]|\b(credentialProxy)\s*:\s*true"
-    r"|\b(proxyToSandbox|sleepAfter|keepAlive|createBackup|restoreBackup)\b|\.\s*(tunnels)\b|\b(transport)\s*:"
+    r"\b(outbound|outboundByHost|outboundHandlers|allowedHosts|deniedHosts)\s*(?::[^=;,{}\n]{1,200})?=(?![=>])"
+    r"|\b(credentialProxy)\s*:\s*true|\b(proxyToSandbox|sleepAfter|keepAlive|createBackup|restoreBackup)\b"
+    r"|\b(tunnels)\s*\.\s*(?:get|list|destroy)\s*\(|\b(transport)\s*:"
 )
+_BEFORE: Final = {
+    "outbound": re.compile(r"(?:\bstatic\s+|\b[A-Z]\w*\s*\.\s*)$"),
+    "Hosts": re.compile(r"(?<!\bconst)(?<!\blet)(?<!\bvar)(?<!\.)\s+$"),
+    "tunnels": re.compile(r"(?<!zeroTrust)\.\s*$"),
+}
+"""What stands before a word that others use too: a class, its body, a sandbox."""
 _WORD_PARTS: Final = (
     "outbound", "edHosts", "credentialProxy", "proxyToSandbox", "sleepAfter", "keepAlive", "Backup", "tunnels",
     "transport",
@@ -89,6 +102,9 @@ class Modules:
                 found = [_call(each, f"{name}:{script.line(each.offset)}") for each in _invocations(script)]
                 calls += found
                 uses += _uses(script, name, found)
+        if any(call.name in _ADDED for call in calls):
+            own = {match[1] for script in self.scripts.values() for match in _DEFINED.finditer(script.masked)}
+            calls = [call for call in calls if call.name not in own]
         return Source(self.files.name(self.entry), tuple(calls), tuple(uses), self._proxy())
 
     def _proxy(self) -> Fact[str] | None:
@@ -143,10 +159,14 @@ def _uses(script: Script, name: str, calls: list[Call]) -> Iterator[Fact[str]]:
     said = any(word in script.text for word in _WORD_PARTS)
     for match in _WORDS.finditer(script.masked) if said else ():
         word = next(filter(None, match.groups()))
-        yield Fact(word, f"{name}:{script.line(match.start())}")
+        before = next((pattern for part, pattern in _BEFORE.items() if part in word), None)
+        if before is None or before.search(script.masked[max(0, match.start() - 60) : match.start()]):
+            yield Fact(word, f"{name}:{script.line(match.start())}")
     for call in calls:
         # With an endpoint the container mounts by itself; locally nothing is mounted.
-        if call.name == MOUNT and not call.options & {"endpoint", "localBucket"}:
+        told = call.arguments[2] if len(call.arguments) > 2 else "{}"
+        known = told.startswith("{") and "..." not in told
+        if call.name == MOUNT and known and not call.options & {"endpoint", "localBucket"}:
             yield Fact(MOUNT, call.where)
     at = script.text.find(_BRIDGE)
     if at >= 0 and _BRIDGE in imported(script.text):

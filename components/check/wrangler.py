@@ -61,12 +61,12 @@ class Environment:
 
 
 def environments(document: Document, folder: Path) -> Iterator[Environment]:
-    """Give the top level and every named environment."""
-    yield Environment(document, folder)
-    named = document.value.get("env")
-    for name, value in named.items() if isinstance(named, dict) else ():
-        if isinstance(value, dict):
-            yield Environment(document, folder, name)
+    """Give the top level and every named environment; a top level that only says what they share is not deployed."""
+    said = document.value.get("env")
+    named = [name for name, value in said.items() if isinstance(value, dict)] if isinstance(said, dict) else []
+    if not named or _NOT_INHERITED & set(document.value):
+        yield Environment(document, folder)
+    yield from (Environment(document, folder, name) for name in named)
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:

@@ -48,9 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         overrides = dict(_override(each) for each in arguments.severity)
         exemptions = read_exceptions(Path(arguments.exceptions)) if arguments.exceptions else []
-        result = check_path(
-            Path(arguments.path), today=today, overrides=overrides, docker=_docker() if arguments.local else None
-        )
+        docker = _docker() if arguments.local else None
+        result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
     except (UsageError, UnknownRuleError, ExceptionsError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -60,10 +59,15 @@ def run(arguments: argparse.Namespace) -> int:
         shown = sys.stdout if arguments.format == "text" else sys.stderr
         for each in mend(findings, Path.cwd()):
             shown.write(plain(each.diff(), shown.encoding))
+            shown.flush()
             if arguments.fix:
-                each.path.write_text(each.after, newline="")
+                try:
+                    each.write()
+                except OSError as error:
+                    sys.stderr.write(f"{each.name} is left as it was: {error.strerror or error}\n")
+                    return 2
         if arguments.fix:
-            result = check_path(Path(arguments.path), today=today, overrides=overrides)
+            result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
             findings = accepted(result.findings, exemptions, today)
     sys.stdout.write(plain(FORMATS[arguments.format](findings, result.projects), sys.stdout.encoding))
     if any(finding.rule == UNREADABLE for finding in findings):

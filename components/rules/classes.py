@@ -9,6 +9,7 @@ from .features import MOUNT, calls, containers, interception_uses, sdk, uses
 from .finding import MANDATORY, Hit, hit, rule
 
 _ENV: Final = re.compile(r"^(?:this\.|c\.)?env\.(?=\w+$)")
+_WHOLE_ENV: Final = re.compile(r"(?:this\.|c\.)?env(?:\s+as\s.*)?", re.DOTALL)
 _DO = "durable_object_namespace"
 _MIGRATIONS = "/durable-objects/reference/durable-objects-migrations/"
 _WRANGLER = "/sandbox/sdk/configuration/wrangler/"
@@ -205,11 +206,9 @@ def same_worker(stack: Stack) -> Iterator[Hit]:
             yield hit(each.where, f"{name} has a container here but is bound to the Worker {script}", class_=name)
 
 
-def _previewing(name: str) -> Stack:
-    return Stack(
-        worker=Worker(bindings=(_bound(name),)),
-        source=Source(uses=(Fact("proxyToSandbox", "src/index.ts:1"),)),
-    )
+def _previewing(name: str, *given: str) -> Stack:
+    call = Call("proxyToSandbox", "src/index.ts:1", ("request", *given))
+    return Stack(worker=Worker(bindings=(_bound(name),)), source=Source(calls=(call,)))
 
 
 @rule(
@@ -221,14 +220,17 @@ def _previewing(name: str) -> Stack:
     link=_WRANGLER,
     since="SDK 0.1.0",
     good=[
-        _previewing("Sandbox"),
-        Stack(worker=Worker(bindings=(_bound("SANDBOX"),)), source=Source(uses=())),
+        _previewing("Sandbox", "env"),
+        _previewing("SANDBOX", "{ Sandbox: env.SANDBOX }"),
+        _previewing("SANDBOX"),
+        Stack(worker=Worker(bindings=(_bound("SANDBOX"),)), source=Source(calls=())),
     ],
-    bad=[_previewing("SANDBOX")],
+    bad=[_previewing("SANDBOX", "env"), _previewing("SANDBOX", "this.env as Env")],
 )
 def binding_name(stack: Stack) -> Iterator[Hit]:
     bindings = stack.worker.bindings
-    if bindings is None or not any(uses(stack, "proxyToSandbox")):
+    given = [call.arguments[1] for call in calls(stack, "proxyToSandbox") if len(call.arguments) > 1]
+    if bindings is None or not any(map(_WHOLE_ENV.fullmatch, given)):
         return
     named = [each for each in bindings if each.kind.value == _DO]
     if all(each.name.value != "Sandbox" for each in named):

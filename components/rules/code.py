@@ -9,7 +9,7 @@ from typing import Final
 from ..platform.sdk import SERVER_PORT
 from ..platform.sdk_support import TUNNELS_SINCE
 from .facts import Binding, Call, Fact, Package, Source, Stack, Worker
-from .features import calls, sdk, uses
+from .features import calls, calls_of_0, sdk, uses
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
 _API = "/sandbox/sdk/api/"
@@ -53,7 +53,7 @@ def _call(name: str, *arguments: str, options: tuple[str, ...] = (), **more: boo
     bad=[_source(_call("readdir", "'/workspace'")), _source(_call("spawn", "'ls'")), _source(_call("rm", "'a'"))],
 )
 def no_such_call(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, *_NEVER):
+    for call in calls_of_0(stack, *_NEVER):
         yield hit(call.where, f"a sandbox has no method {call.name}", instead=_NEVER[call.name])
 
 
@@ -74,7 +74,7 @@ def no_such_call(stack: Stack) -> Iterator[Hit]:
 )
 def ignored_option(stack: Stack) -> Iterator[Hit]:
     for (name, option), instead in _IGNORED.items():
-        for call in calls(stack, name):
+        for call in calls_of_0(stack, name):
             if option in call.options:
                 yield hit(call.where, f"{name} ignores the option {option}", instead=instead)
 
@@ -97,7 +97,7 @@ def ignored_option(stack: Stack) -> Iterator[Hit]:
     also=["code/files-vanish"],
 )
 def checkout_target(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, "gitCheckout"):
+    for call in calls_of_0(stack, "gitCheckout"):
         if len(call.arguments) > 1 and call.arguments[1].startswith(("'", '"', "`")):
             yield hit(call.where, "gitCheckout ignores its second argument here", target=call.arguments[1])
 
@@ -122,7 +122,7 @@ def checkout_target(stack: Stack) -> Iterator[Hit]:
     ],
 )
 def expose_port_hostname(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, "exposePort"):
+    for call in calls_of_0(stack, "exposePort"):
         literal = len(call.arguments) > 1 and call.arguments[1].startswith("{")
         alone = len(call.arguments) == 1 and not call.arguments[0].startswith("...")
         if alone or (literal and "hostname" not in call.options and "..." not in call.arguments[1]):
@@ -144,7 +144,7 @@ def expose_port_hostname(stack: Stack) -> Iterator[Hit]:
     bad=[_source(_call("exposePort", "3000", "{ hostname }", options=("hostname",)))],
 )
 def expose_port_reserved(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, "exposePort"):
+    for call in calls_of_0(stack, "exposePort"):
         if call.arguments[:1] == (str(SERVER_PORT),):
             yield hit(call.where, "port 3000 is the sandbox server's own")
 
@@ -162,7 +162,7 @@ def expose_port_reserved(stack: Stack) -> Iterator[Hit]:
     bad=[_source(_call(name, "`cat ${file}`", interpolated=True)) for name in ("exec", "execStream", "startProcess")],
 )
 def exec_injection(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, "exec", "execStream", "startProcess"):
+    for call in calls_of_0(stack, "exec", "execStream", "startProcess"):
         if call.interpolated:
             yield hit(call.where, f"{call.name} runs a string put together from values")
 
@@ -179,7 +179,7 @@ def exec_injection(stack: Stack) -> Iterator[Hit]:
     bad=[_source(_call("exec", "'npm install'", dropped=True))],
 )
 def exit_code(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, "exec"):
+    for call in calls_of_0(stack, "exec"):
         if call.dropped:
             yield hit(call.where, "the result of exec is thrown away")
 
@@ -205,7 +205,7 @@ def exit_code(stack: Stack) -> Iterator[Hit]:
     ],
 )
 def shared_sandbox(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, "getSandbox"):
+    for call in calls_of_0(stack, "getSandbox"):
         id_ = call.arguments[1] if len(call.arguments) > 1 else ""
         if id_.startswith(("'", '"', "`")) and "${" not in id_:
             yield hit(call.where, f"every caller gets the sandbox {id_}")
@@ -230,8 +230,8 @@ _EPHEMERAL: Final = _call("getSandbox", "env.Sandbox", "crypto.randomUUID()")
     bad=[_source(_EPHEMERAL), _source(_call("getSandbox", "env.Sandbox", "`job-${nanoid()}`"))],
 )
 def not_destroyed(stack: Stack) -> Iterator[Hit]:
-    destroyed = any(calls(stack, "destroy"))
-    for call in calls(stack, "getSandbox"):
+    destroyed = any(calls_of_0(stack, "destroy"))
+    for call in calls_of_0(stack, "getSandbox"):
         random = any(word in argument for argument in call.arguments for word in ("randomUUID", "nanoid", "random()"))
         if random and not destroyed:
             yield hit(call.where, "a sandbox with a random id is never destroyed")
@@ -254,8 +254,8 @@ def not_destroyed(stack: Stack) -> Iterator[Hit]:
     bad=[_source(_call("gitCheckout", "url")), _source(_call("writeFile", "a", "b"), _call("writeFile", "c", "d"))],
 )
 def files_vanish(stack: Stack) -> Iterator[Hit]:
-    kept = any(uses(stack, *_KEEPING)) or any(calls(stack, "destroy", "exists", "listFiles"))
-    written = next(calls(stack, "gitCheckout", "writeFile"), None)
+    kept = any(uses(stack, *_KEEPING)) or any(calls_of_0(stack, "destroy", "exists", "listFiles"))
+    written = next(calls_of_0(stack, "gitCheckout", "writeFile"), None)
     if written and stack.source.uses is not None and not kept:
         yield hit(written.where, f"what {written.name} makes is gone after ten idle minutes")
 
@@ -272,7 +272,7 @@ def files_vanish(stack: Stack) -> Iterator[Hit]:
     bad=[_source(_call("fetch", "request"))],
 )
 def control_port(stack: Stack) -> Iterator[Hit]:
-    for call in calls(stack, "fetch"):
+    for call in calls_of_0(stack, "fetch"):
         if call.arguments[:1] in {("request",), ("req",), ("c.req.raw",)}:
             yield hit(call.where, "a user's request is forwarded to the sandbox's control server")
 
@@ -284,9 +284,10 @@ def _proxied(position: str) -> Stack:
 @rule(
     "code/proxy-first",
     "proxyToSandbox runs before other handlers",
-    severity=MANDATORY,
+    severity=ADVISORY,
     why="A handler before it answers preview hosts itself: previews show your app, or its login page.",
-    remedy="Call proxyToSandbox(request, env) first in fetch, and return its response if there is one.",
+    remedy="Call proxyToSandbox(request, env) first and return its response if there is one, or let what comes "
+    "before it look at the host.",
     link="/sandbox/sdk/concepts/preview-urls/",
     since="SDK 0.4.0",
     good=[_proxied("first")],

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..platform.containers import INSTANCE_TYPES, MANAGED, SCHEDULED, Size
+from ..platform.containers import ACCOUNT_LIMITS, INSTANCE_TYPES, MANAGED, SCHEDULED, Size
 from ..platform.prices import AS_OF, month_at_full_load
 from .facts import Binding, Container, Dockerfile, Fact, Image, Package, Stack, Worker
 from .features import containers, sdk, variables
@@ -13,8 +13,6 @@ from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 _LIMITS = "/containers/platform-details/limits/"
 _ALIASES: Final[Mapping[str, str]] = {"dev": "lite", "standard": "standard-1"}
 _WRANGLER_DEFAULT: Final = 20
-_ACCOUNT: Final = Size(1500, 6 * 1024 * 1024, 30_000_000)
-"""What all instances of an account may use together."""
 _RANGES: Final[Mapping[str, tuple[int, int]]] = {
     "SANDBOX_INSTANCE_TIMEOUT_MS": (5_000, 300_000),
     "SANDBOX_PORT_TIMEOUT_MS": (10_000, 600_000),
@@ -134,8 +132,9 @@ def budget(stack: Stack) -> Iterator[Hit]:
 @rule(
     "container/account-limits",
     "All instances together stay within the account's limits",
-    severity=MANDATORY,
-    why="An account runs at most 1,500 vCPU, 6 TiB of memory and 30 TB of disk at once; more instances never start.",
+    severity=ADVISORY,
+    why="Unless Cloudflare raised them, an account has 1,500 vCPU, 6 TiB of memory and 30 TB of disk; instances beyond "
+    "do not start.",
     remedy="Lower the number of instances or the type, or ask Cloudflare for more.",
     link=_LIMITS,
     since="2025-06-24",
@@ -148,7 +147,7 @@ def account_limits(stack: Stack) -> Iterator[Hit]:
         if size and each.max_instances and each.max_instances.value:
             count = each.max_instances.value
             vcpu, memory, disk = size.vcpu * count, size.memory_mib * count, size.disk_mb * count
-            if vcpu > _ACCOUNT.vcpu or memory > _ACCOUNT.memory_mib or disk > _ACCOUNT.disk_mb:
+            if vcpu > ACCOUNT_LIMITS.vcpu or memory > ACCOUNT_LIMITS.memory_mib or disk > ACCOUNT_LIMITS.disk_mb:
                 yield hit(each.max_instances.where, f"{count} instances are more than an account may run at once")
 
 

@@ -51,7 +51,7 @@ def exemption(said: Any, said_at: str, place: str, problems: list[str]) -> Exemp
     if not isinstance(said, Mapping) or set(said) != set(keys):
         problems.append(f"{said_at}: an exception has exactly rule, {place}, reason and expires")
         return None
-    if said["rule"] not in CATALOGUE:
+    if str(said["rule"]) not in CATALOGUE:
         problems.append(f"{said_at}: there is no rule {said['rule']!r}; docs/rules.md lists them")
     if not isinstance(said["reason"], str) or len(said["reason"].strip()) < _SHORTEST_REASON:
         problems.append(f"{said_at}: the reason must say why, in a sentence")

@@ -93,6 +93,8 @@ class Stage(_Facts):
     base: Fact[str] | None = None
     platform: Fact[str] | None = None
     where: str = "stage"
+    built: bool = True
+    """Whether the image starts from it; other stages are only copied from."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Dockerfile(_Facts):
     entrypoint: Fact[str | None] | None = None
     """Text of the last ENTRYPOINT of the built stage; `Fact(None, …)` if there is none."""
     copied_paths: Fact[tuple[str, ...]] | None = None
-    """Sources of `COPY --from=cloudflare/sandbox…`."""
+    """What the image copies from other images and stages, as it is named there."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from ..platform.sdk_support import Tag, Version, exact, official_tag
 from .facts import Call, Container, Fact, Image, Stack
 
 MOUNT: Final = "mountBucket"
+LOCAL_RANGES: Final = ("file:", "link:", "workspace:", "portal:", "catalog:", "npm:")
+"""How package.json begins what is not a range of versions."""
 INTERCEPTION: Final = frozenset(
     {MOUNT, "credentialProxy", "outbound", "outboundByHost", "outboundHandlers", "allowedHosts", "deniedHosts"}
 )
@@ -31,6 +33,12 @@ def uses(stack: Stack, *words: str) -> Iterator[Fact[str]]:
 def calls(stack: Stack, *names: str) -> Iterator[Call]:
     """Give every call of the names."""
     return (call for call in stack.source.calls or () if call.name in names)
+
+
+def calls_of_0(stack: Stack, *names: str) -> Iterator[Call]:
+    """Give every call of the names, unless the SDK is 1.x: there a sandbox is a class of one's own."""
+    version = sdk(stack)
+    return iter(()) if version and version.value.major >= 1 else calls(stack, *names)
 
 
 def sdk(stack: Stack) -> Fact[Version] | None:
@@ -60,10 +68,10 @@ def references(image: Image) -> Iterator[tuple[Fact[str], Reference]]:
         yield image.reference, parts
 
 
-def base_tags(image: Image) -> Iterator[Fact[Tag]]:
-    """Give the tags of the official image that an image is, or that its stages start from."""
+def base_tags(image: Image, *, built: bool = False) -> Iterator[Fact[Tag]]:
+    """Give the tags of the official image that an image is, or that its stages start from; `built`: that it holds."""
     stages = image.dockerfile.stages if image.dockerfile else None
-    for said in (image.reference, *(stage.base for stage in stages or ())):
+    for said in (image.reference, *(stage.base for stage in stages or () if stage.built or not built)):
         tag = official_tag(said.value) if said else None
         if said and tag:
             yield Fact(tag, said.where)

@@ -3,13 +3,19 @@
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from ..platform.compatibility import CTX_EXPORTS_DEFAULT, CTX_EXPORTS_FLAG, NODEJS_DEFAULT, OWN_PID_NAMESPACE
+from ..platform.compatibility import (
+    CTX_EXPORTS_DEFAULT,
+    CTX_EXPORTS_FLAG,
+    NODEJS_DEFAULT,
+    NODEJS_FLAGS,
+    OWN_PID_NAMESPACE,
+    OWN_PID_NAMESPACE_FLAG,
+)
 from .facts import Fact, Source, Stack, Worker
 from .features import MOUNT, interception_uses
-from .finding import MANDATORY, Hit, hit, rule
+from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
 _FLAGS = "/workers/configuration/compatibility-flags/"
-_NODE = frozenset({"nodejs_compat", "nodejs_compat_v2"})
 
 
 def _worker(date_: str | None, *flags: str) -> Stack:
@@ -38,21 +44,31 @@ def date_missing(stack: Stack) -> Iterator[Hit]:
 @rule(
     "flags/date-floor",
     "The compatibility date gives containers a process namespace of their own",
-    severity=MANDATORY,
-    why="With an older date the container shares the process namespace of its host.",
-    remedy="Set the compatibility date to {floor} or later.",
+    severity=ADVISORY,
+    why="With an older date the container sees the processes of the virtual machine around it, and its entry point is "
+    "not process 1.",
+    remedy='Set the compatibility date to {floor} or later, or add the flag "{flag}".',
     link=_FLAGS,
     since="2026-04-01",
-    good=[_worker("2026-04-01", "nodejs_compat"), _worker("2026-08-04"), _worker(None), _worker("1 May")],
+    good=[
+        _worker("2026-04-01", "nodejs_compat"),
+        _worker("2026-03-31", "nodejs_compat", OWN_PID_NAMESPACE_FLAG),
+        _worker("2026-08-04"),
+        _worker(None),
+        _worker("1 May"),
+    ],
     bad=[_worker("2026-03-31", "nodejs_compat")],
 )
 def date_floor(stack: Stack) -> Iterator[Hit]:
-    said = stack.worker.compatibility_date
-    if said and said.value and _is_date(said.value) and said.value < OWN_PID_NAMESPACE:
+    said, flags = stack.worker.compatibility_date, stack.worker.compatibility_flags
+    if said is None or flags is None or not said.value or OWN_PID_NAMESPACE_FLAG in flags.value:
+        return
+    if _is_date(said.value) and said.value < OWN_PID_NAMESPACE:
         yield hit(
             said.where,
             f"the compatibility date {said.value} is before {OWN_PID_NAMESPACE}",
             floor=OWN_PID_NAMESPACE,
+            flag=OWN_PID_NAMESPACE_FLAG,
         )
 
 
@@ -104,16 +120,17 @@ def date_future(stack: Stack) -> Iterator[Hit]:
 )
 def nodejs_compat_required(stack: Stack) -> Iterator[Hit]:
     said, flags = stack.worker.compatibility_date, stack.worker.compatibility_flags
-    if said and flags and said.value and said.value < NODEJS_DEFAULT and not _NODE & set(flags.value):
+    if said and flags and said.value and said.value < NODEJS_DEFAULT and not NODEJS_FLAGS & set(flags.value):
         yield hit(flags.where, f"nodejs_compat is missing with the date {said.value}", default=NODEJS_DEFAULT)
 
 
 @rule(
     "flags/nodejs-compat-refused",
     "nodejs_compat is not named once it is the default",
-    severity=MANDATORY,
-    why="From 2026-08-04 on the flag is on by itself, and the runtime refuses a configuration that names it.",
-    remedy='Remove "nodejs_compat" from the compatibility flags.',
+    severity=ADVISORY,
+    why="From 2026-08-04 on the flag is on by itself and the runtime refuses one that is named; only newer tools, such "
+    "as wrangler 4.122, leave it out for you.",
+    remedy="Remove {flag} from the compatibility flags.",
     link="/workers/runtime-apis/nodejs/",
     since="2026-08-04",
     good=[
@@ -122,12 +139,13 @@ def nodejs_compat_required(stack: Stack) -> Iterator[Hit]:
         _worker("2026-08-04", "other"),
         _worker(None, "nodejs_compat"),
     ],
-    bad=[_worker("2026-08-04", "nodejs_compat")],
+    bad=[_worker("2026-08-04", "nodejs_compat"), _worker("2026-08-04", "nodejs_compat_v2")],
 )
 def nodejs_compat_refused(stack: Stack) -> Iterator[Hit]:
     said, flags = stack.worker.compatibility_date, stack.worker.compatibility_flags
-    if said and flags and said.value and said.value >= NODEJS_DEFAULT and "nodejs_compat" in flags.value:
-        yield hit(flags.where, f"nodejs_compat is named with the date {said.value}")
+    if said and flags and said.value and said.value >= NODEJS_DEFAULT and NODEJS_FLAGS & set(flags.value):
+        named = " and ".join(sorted(NODEJS_FLAGS & set(flags.value)))
+        yield hit(flags.where, f"{named} is named with the date {said.value}", flag=named)
 
 
 @rule(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ..platform.containers import INSTANCE_TYPES, MANAGED, REGISTRY
 from ..platform.references import parse
 from ..platform.sdk import IMAGE, REPOSITORY, SERVER, SHIM
+from ..platform.sdk_support import is_official
 from .facts import LASTING, THROW_AWAY, Container, Dockerfile, Fact, Image, Package, Stack, Stage
 from .features import base_tags, images, references, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
@@ -14,6 +15,7 @@ _IMAGES = "/containers/image-management/"
 _DOCKERFILE = "/sandbox/sdk/configuration/dockerfile/"
 _DIGEST = f"@sha256:{'a' * 64}"
 _PLATFORM = "linux/amd64"
+_HELPER = SHIM.rpartition("/")[2]
 
 
 def _with(reference: str, **more: object) -> Stack:
@@ -21,20 +23,30 @@ def _with(reference: str, **more: object) -> Stack:
 
 
 def _from(base: str, *, platform: str | None = None, **more: object) -> Stack:
-    stage = Stage.of("Dockerfile:1", base=base, platform=platform)
-    return Stack(containers=(Container(image=Image(dockerfile=Dockerfile.of("Dockerfile", stages=(stage,), **more))),))
+    return _staged(Stage.of("Dockerfile:2", base=base, platform=platform), **more)
+
+
+def _staged(*stages: Stage, **more: object) -> Stack:
+    return Stack(containers=(Container(image=Image(dockerfile=Dockerfile.of("Dockerfile", stages=stages, **more))),))
+
+
+def _beside(base: str, platform: str | None = None, **more: object) -> Stack:
+    """Make an image on Debian with a stage before it that is only copied from."""
+    told = Fact(platform, "Dockerfile:1") if platform else None
+    spare = Stage(Fact(base, "Dockerfile:1"), told, "Dockerfile:1", built=False)
+    return _staged(spare, Stage.of("Dockerfile:2", base="docker.io/library/debian:12"), **more)
 
 
 @rule(
     "image/fully-qualified",
-    "The image reference names its registry",
+    "The reference to the official image names its registry",
     severity=MANDATORY,
-    why="A bare name is looked up in the account's own registry, where the image is not.",
+    why="A bare name means one of the account's own registry, where the official image is not.",
     remedy="Write the reference in full, without a scheme: {wanted}.",
     link=_IMAGES,
     since="2025-06-24",
-    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{REGISTRY}/account/app:1"), _with("what is this")],
-    bad=[_with("cloudflare/sandbox:0.12.10"), _with(f"https://{IMAGE}:0.12.10"), _with("app:1")],
+    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{REGISTRY}/account/app:1"), _with("app:1"), _with("what is this")],
+    bad=[_with("cloudflare/sandbox:0.12.10"), _with(f"https://{IMAGE}:0.12.10")],
 )
 def fully_qualified(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
@@ -43,9 +55,8 @@ def fully_qualified(stack: Stack) -> Iterator[Hit]:
             continue
         plain = said.value.partition("://")[2] or said.value
         parts = parse(plain)
-        if parts and not parts.host:
-            host = "docker.io" if parts.path == REPOSITORY else REGISTRY
-            yield hit(said.where, f"the image {said.value} names no registry", wanted=f"{host}/{plain}")
+        if parts and not parts.host and parts.path == REPOSITORY:
+            yield hit(said.where, f"the image {said.value} names no registry", wanted=f"docker.io/{plain}")
         elif plain != said.value:
             yield hit(said.where, f"the image {said.value} has a scheme", wanted=plain)
 
@@ -73,37 +84,61 @@ def _floats(reference: str) -> bool:
     return bool(parts and not parts.digest and parts.tag in {"", "latest", "next"})
 
 
+def _drawn_on(image: Image) -> Iterator[Fact[str]]:
+    """Give the images that a Dockerfile starts or copies from."""
+    file = image.dockerfile
+    yield from (stage.base for stage in (file.stages if file else None) or () if stage.base)
+    yield from (file.copies if file else None) or ()
+
+
 @rule(
     "image/floating",
-    "No image floats",
+    "The image does not float",
     severity=MANDATORY,
-    why="`latest` and a missing tag bring another image with every build; cloudflare/sandbox:latest may even be 1.x, "
-    "which is no server at all.",
+    why="`latest` is another image tomorrow; cloudflare/sandbox:latest may even be 1.x, which is no server at all.",
     remedy="Name the exact version, and best the digest, instead of {reference}.",
     link=_DOCKERFILE,
     since="2026-09-30",
-    good=[
-        _from(f"{IMAGE}:0.12.10"),
-        _from(f"{IMAGE}{_DIGEST}"),
-        _from("scratch"),
-        _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:0.9.1", "Dockerfile:2"),)),
-    ],
+    good=[_from(f"{IMAGE}:0.12.10"), _from(f"{IMAGE}{_DIGEST}"), _from("debian"), _with(f"{IMAGE}:0.12.10")],
     bad=[
         _with(f"{IMAGE}:latest"),
         _from(f"{IMAGE}:latest"),
-        _from("debian"),
-        _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:latest", "Dockerfile:2"),)),
+        _from("cloudflare/sandbox"),
+        _from("docker.io/library/node:24", copies=(Fact(f"{IMAGE}:latest", "Dockerfile:2"),)),
     ],
 )
 def floating(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
-        file = image.dockerfile
-        said = [stage.base for stage in (file.stages if file else None) or () if stage.base]
-        said += (file.copies if file else None) or ()
+        said = [each for each in _drawn_on(image) if is_official(each.value)]
         # A reference without any tag is said by image/tag-missing.
         said += [each for each, parts in references(image) if parts.tag]
         for each in said:
-            if each.value != "scratch" and _floats(each.value):
+            if _floats(each.value):
+                yield hit(each.where, f"the image {each.value} is another one tomorrow", reference=each.value)
+
+
+@rule(
+    "image/floating-base",
+    "What the image is made of does not float",
+    severity=ADVISORY,
+    why="`latest` and a missing tag bring another image with every build.",
+    remedy="Name the version, and best the digest, instead of {reference}.",
+    link="https://docs.docker.com/build/building/best-practices/#pin-base-image-versions",
+    since="2025-06-24",
+    good=[
+        _from("scratch"),
+        _from(f"{IMAGE}:latest"),
+        _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:0.9.1", "Dockerfile:2"),)),
+    ],
+    bad=[
+        _from("debian"),
+        _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:latest", "Dockerfile:2"),)),
+    ],
+)
+def floating_base(stack: Stack) -> Iterator[Hit]:
+    for _, image in images(stack):
+        for each in _drawn_on(image):
+            if each.value != "scratch" and not is_official(each.value) and _floats(each.value):
                 yield hit(each.where, f"the image {each.value} is another one tomorrow", reference=each.value)
 
 
@@ -142,6 +177,7 @@ def digest(stack: Stack) -> Iterator[Hit]:
         _from(f"{IMAGE}:0.12.10"),
         _from(f"{IMAGE}:0.12.10", platform=_PLATFORM),
         _from(f"{IMAGE}:0.12.10", platform="$BUILDPLATFORM"),
+        _beside("docker.io/library/golang:1.26", "linux/arm64"),
         Stack(containers=(Container(image=Image.of(platform=_PLATFORM)),)),
     ],
     bad=[
@@ -152,7 +188,7 @@ def digest(stack: Stack) -> Iterator[Hit]:
 def platform(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         stages = (image.dockerfile.stages if image.dockerfile else None) or ()
-        for said in (image.platform, *(stage.platform for stage in stages)):
+        for said in (image.platform, *(stage.platform for stage in stages if stage.built)):
             if said and said.value != _PLATFORM and not said.value.startswith("$"):
                 yield hit(said.where, f"the image is for {said.value}", wanted=_PLATFORM)
 
@@ -169,13 +205,14 @@ def platform(stack: Stack) -> Iterator[Hit]:
         _from(f"{IMAGE}:0.12.10", entrypoint=Fact(None, "Dockerfile")),
         _from(f"{IMAGE}:0.12.10", entrypoint=f'["{SERVER}"]'),
         _from("docker.io/library/debian:12", entrypoint='["/app"]'),
+        _beside(f"{IMAGE}:0.12.10", entrypoint='["/sandbox"]'),
     ],
     bad=[_from(f"{IMAGE}:0.12.10", entrypoint='["/app"]')],
 )
 def entrypoint(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         said = image.dockerfile.entrypoint if image.dockerfile else None
-        derived = any(tag.value.version.major == 0 for tag in base_tags(image))
+        derived = any(tag.value.version.major == 0 for tag in base_tags(image, built=True))
         if said and said.value and derived and SERVER not in said.value:
             yield hit(said.where, f"ENTRYPOINT {said.value} replaces the sandbox server")
 
@@ -215,12 +252,12 @@ def _carrier(base: str, version: str = "1.0.0", paths: tuple[str, ...] = (SHIM,)
     remedy="Start from any linux/amd64 image and copy /usr/local/bin/sandbox-shim from {reference}.",
     link="/sandbox/sdk/migrate/",
     since="2026-09-30",
-    good=[_from(f"{IMAGE}:0.12.10"), _carrier("docker.io/library/debian:12")],
+    good=[_from(f"{IMAGE}:0.12.10"), _carrier("docker.io/library/debian:12"), _beside(f"{IMAGE}:1.0.0")],
     bad=[_from(f"{IMAGE}:1.0.0"), _with(f"{IMAGE}:1.0.0")],
 )
 def carrier_as_base(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
-        for said in base_tags(image):
+        for said in base_tags(image, built=True):
             if said.value.version.major >= 1:
                 reference = f"{IMAGE}:{said.value.version}"
                 yield hit(said.where, f"cloudflare/sandbox:{said.value.version} is no base image", reference=reference)
@@ -234,15 +271,41 @@ def carrier_as_base(stack: Stack) -> Iterator[Hit]:
     remedy=f"Add COPY --from={IMAGE}:{{version}} {SHIM} {SHIM}",
     link="/sandbox/sdk/migrate/",
     since="2026-09-30",
-    good=[_carrier("docker.io/library/debian:12"), _carrier("docker.io/library/debian:12", "0.12.10", ())],
-    bad=[_carrier("docker.io/library/debian:12", paths=())],
+    good=[
+        _carrier("docker.io/library/debian:12"),
+        _carrier("docker.io/library/debian:12", paths=("/out/sandbox-shim",)),
+        _carrier("docker.io/library/debian:12", "0.12.10", ()),
+        _carrier("registry.example.com/library/base:1", paths=()),
+        _carrier("docker.io/team/base:1", paths=()),
+        Stack(
+            package=Package.of(locked="1.0.0"),
+            containers=_staged(
+                Stage(Fact("debian:12", "Dockerfile:1"), built=False),
+                Stage.of("Dockerfile:2", base="registry.example.com/base:1"),
+                copied_paths=(),
+            ).containers,
+        ),
+    ],
+    bad=[_carrier("docker.io/library/debian:12", paths=()), _carrier("node:24-trixie-slim", paths=())],
 )
 def shim_missing(stack: Stack) -> Iterator[Hit]:
     version = sdk(stack)
     for _, image in images(stack):
-        paths = image.dockerfile.copied_paths if image.dockerfile else None
-        if version and version.value.major >= 1 and paths and not any(path == SHIM for path in paths.value):
+        file = image.dockerfile
+        stages, paths = (file.stages, file.copied_paths) if file else (None, None)
+        # An image of one's own may have brought it along.
+        plain = any(stage.built and stage.base and _in_library(stage.base.value) for stage in stages or ())
+        copied = paths and any(path.rpartition("/")[2] == _HELPER for path in paths.value)
+        if version and version.value.major >= 1 and paths and plain and not copied:
             yield hit(paths.where, "the image for SDK 1.x lacks sandbox-shim", version=version.value)
+
+
+def _in_library(reference: str) -> bool:
+    """Say whether an image is one of Docker's own, which hold no helper."""
+    parts = parse(reference)
+    return bool(
+        parts and parts.host in ("", "docker.io") and ("/" not in parts.path or parts.path.startswith("library/"))
+    )
 
 
 @rule(
@@ -312,5 +375,5 @@ def _small(tag: str, type_: str | None) -> Stack:
 def python_on_lite(stack: Stack) -> Iterator[Hit]:
     for container, image in images(stack):
         small = container.instance_type and container.instance_type.value in {None, "lite", "dev"}
-        if small and any(tag.value.variant == "python" for tag in base_tags(image)):
+        if small and any(tag.value.variant == "python" for tag in base_tags(image, built=True)):
             yield hit(container.where, "the Python image runs on instance type lite")

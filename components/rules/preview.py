@@ -43,9 +43,9 @@ def workers_dev(stack: Stack) -> Iterator[Hit]:
 @rule(
     "preview/only-workers-dev",
     "A Worker that serves previews has a route",
-    severity=MANDATORY,
+    severity=ADVISORY,
     why="Preview URLs need a wildcard host; a Worker that answers on workers.dev alone can serve none.",
-    remedy='Add a route "*.<your domain>/*" with its zone, and set "workers_dev" to false.',
+    remedy='Add a route "*.<your domain>/*" with its zone, or remove proxyToSandbox if no port is exposed.',
     link=_PRODUCTION,
     since="SDK 0.4.0",
     good=[

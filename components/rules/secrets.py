@@ -4,14 +4,17 @@ import re
 from typing import Final
 
 _NAME: Final = re.compile(
-    r"(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_?KEY(?:_ID)?|PRIVATE_?KEY)(?:$|_)",
+    r"(?:^|_)(?:SECRET(?:_?KEY)?|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_?KEY(?:_ID)?|PRIVATE_?KEY)"
+    r"(?:_(?:VALUE|[0-9]+|PROD(?:UCTION)?|STAGING|DEV))?$",
     re.IGNORECASE,
 )
-_HARMLESS: Final = re.compile(
-    r"(?:_(?:NAME|URL|URI|TTL|FILE|PATH|HEADER|ISSUER|LENGTH|LIMIT|COUNT|TYPE|PREFIX|SECONDS|MS|ENDPOINT)$)|^(?:MAX|MIN)_",
-    re.IGNORECASE,
+"""What a name says at its end: TOKEN_BUDGET is a budget, not a token."""
+_PUBLIC: Final = re.compile(r"(?:^|_)(?:PUBLIC|PUBLISHABLE|REQUIRES?|MAX|MIN)_", re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile(
+    r"true|false|yes|no|on|off|none|null|placeholder|dummy|unused|proxy-injected|<[^>]*>", re.IGNORECASE
 )
 _VALUE: Final = re.compile(
+    r"[a-z][a-z0-9+.-]{1,20}://[^/\s:@]+:[^/\s@$]+@|"
     r"sk-[A-Za-z0-9_-]{20,}|gh[opsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AKIA[0-9A-Z]{16}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY-----|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\."
 )
@@ -21,7 +24,8 @@ def looks_secret(name: str, value: str) -> bool:
     """Say whether a variable holds what should be a secret: by its name, or by the form of its value."""
     if not value or value.startswith("$"):
         return False
-    return bool(_VALUE.search(value)) or bool(_NAME.search(name) and not _HARMLESS.search(name))
+    named = _NAME.search(name) and not _PUBLIC.search(name) and not _PLACEHOLDER.fullmatch(value)
+    return bool(_VALUE.search(value) or named)
 
 
 def shown(value: str) -> str:

@@ -6,9 +6,9 @@ from typing import Final
 
 from ..platform.sdk_support import PACKAGE, exact
 from .facts import Fact, Stack, SupplyChain
+from .features import LOCAL_RANGES
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
-_LOCAL: Final = ("file:", "link:", "workspace:", "portal:", "catalog:", "npm:")
 _OLDEST_WRANGLER: Final = 4
 
 
@@ -51,7 +51,7 @@ def pinned(stack: Stack) -> Iterator[Hit]:
     loose = [
         (name, said)
         for name, said in stack.supply.dependencies or ()
-        if not exact(said.value) and not said.value.startswith(_LOCAL)
+        if not exact(said.value) and not said.value.startswith(LOCAL_RANGES)
     ]
     if loose:
         names = ", ".join(name for name, _ in loose)
@@ -101,11 +101,14 @@ def install_scripts(stack: Stack) -> Iterator[Hit]:
     remedy="Move wrangler to 4.x.",
     link="/workers/wrangler/install-and-update/",
     since="2025-06-24",
-    good=[_needing("wrangler", each) for each in ("4.158.0", "^4.0.0", "latest")] + [_needing("other", "3.0.0")],
+    good=[
+        *(_needing("wrangler", each) for each in ("4.158.0", "^4.0.0", "latest", "3 || 4")),
+        _needing("other", "3.0.0"),
+    ],
     bad=[_needing("wrangler", "3.114.0")],
 )
 def wrangler(stack: Stack) -> Iterator[Hit]:
     for name, said in stack.supply.dependencies or ():
         found = re.match("[~^=v ]*([0-9]{1,6})", said.value)
-        if name == "wrangler" and found and int(found[1]) < _OLDEST_WRANGLER:
+        if name == "wrangler" and found and int(found[1]) < _OLDEST_WRANGLER and "||" not in said.value:
             yield hit(said.where, f"wrangler {said.value} does not know containers")

@@ -71,8 +71,8 @@ def preview_release(stack: Stack) -> Iterator[Hit]:
 @rule(
     "versions/end-of-support",
     "The SDK still gets fixes",
-    severity=MANDATORY,
-    why="0.x gets bug and security fixes until 2026-12-31 and none after.",
+    severity=ADVISORY,
+    why="0.x gets bug and security fixes until 2026-12-31 and none after; what is deployed keeps running.",
     remedy="Move to 1.x: a new class, a new application, the helper in the image; the move is one-way.",
     link=_MOVE,
     since="2026-09-30",

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..platform.sdk import IMAGE, VERSION_VARIABLE
-from ..platform.sdk_support import LAST_0X, exact, variant_exists
+from ..platform.sdk_support import LAST_0X, Tag, exact, variant_exists
 from .facts import Call, Container, Dockerfile, Fact, Image, Live, Package, Source, Stack, Stage
-from .features import base_tags, calls, copied_tags, images, sdk
+from .features import LOCAL_RANGES, base_tags, calls, containers, copied_tags, images, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
 _PYTHON: Final = re.compile(r"""\blanguage['"]?\s*:\s*['"`]python""")
@@ -44,6 +44,7 @@ def _built(*, base: str = "docker.io/library/debian:12", copy: str = "", env: st
         Stack(package=Package.of(declared="0.12.10", locked=Fact(None, "package.json:5"))),
         Stack(package=Package.of(declared="^0.12.0", locked="0.12.10")),
         Stack(package=Package.of(declared="*")),
+        Stack(package=Package.of(declared="workspace:*", locked=Fact(None, "package.json:5"))),
         Stack(package=Package.of(declared=Fact(None, "p"), locked=Fact(None, "p"))),
     ],
     bad=[
@@ -53,7 +54,9 @@ def _built(*, base: str = "docker.io/library/debian:12", copy: str = "", env: st
 )
 def package_exact(stack: Stack) -> Iterator[Hit]:
     declared, locked = stack.package.declared, stack.package.locked
-    if declared and locked and declared.value and not locked.value and not exact(declared.value):
+    if declared is None or locked is None or not declared.value or declared.value.startswith(LOCAL_RANGES):
+        return
+    if not locked.value and not exact(declared.value):
         what = f"the range {declared.value!r} of @cloudflare/sandbox is not locked"
         yield hit(declared.where, what, example=LAST_0X)
 
@@ -179,7 +182,7 @@ def sandbox_version_missing(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         file = image.dockerfile
         bases = [stage.base for stage in (file.stages if file else None) or ()]
-        if file is None or file.environment is None or None in bases or not bases or any(base_tags(image)):
+        if file is None or file.environment is None or None in bases or not bases or any(base_tags(image, built=True)):
             continue
         if any(name == VERSION_VARIABLE for name, _ in file.environment):
             continue
@@ -235,6 +238,14 @@ def _python(tag: str) -> Stack:
             source=_python("0.12.10").source,
             containers=(Container(image=_built(base=f"{IMAGE}:0.12.10")),),
         ),
+        Stack(
+            source=_python("0.12.10").source,
+            containers=(Container(image=_image("0.12.10")), Container(image=_image("0.12.10-python"))),
+        ),
+        Stack(
+            source=_python("0.12.10").source,
+            containers=(Container(image=_image("0.12.10")), Container(image=_built())),
+        ),
     ],
     bad=[_python("0.6.0"), _python("0.12.10-opencode")],
 )
@@ -244,12 +255,18 @@ def python_variant(stack: Stack) -> Iterator[Hit]:
         for call in calls(stack, "createCodeContext", "runCode")
         if any(_PYTHON.search(argument) for argument in call.arguments)
     ]
-    for _, image in images(stack):
-        # A Dockerfile may install Python itself.
-        for said in base_tags(image) if image.reference else ():
-            if wanting and said.value.variant != "python" and said.value.version.release >= (0, 6, 0):
-                what = f"{wanting[0].where} asks for Python, which this image lacks"
-                yield hit(said.where, what, wanted=said.value.version)
+    # Which class the code means is not known, and a Dockerfile may install Python itself.
+    lacking = [_without_python(image) for each in containers(stack) for image in (each.images or (each.image,))]
+    if wanting and all(lacking):
+        for said in filter(None, lacking):
+            what = f"{wanting[0].where} asks for Python, which this image lacks"
+            yield hit(said.where, what, wanted=said.value.version)
+
+
+def _without_python(image: Image | None) -> Fact[Tag] | None:
+    """Give the tag of an official image, taken as it is, that has no Python."""
+    tags = base_tags(image) if image and image.reference else ()
+    return next((tag for tag in tags if tag.value.variant != "python" and tag.value.version.release >= (0, 6, 0)), None)
 
 
 def _live(version: str, live: str) -> Stack:

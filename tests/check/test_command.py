@@ -180,6 +180,7 @@ def test_wrong_exceptions_are_told_all_at_once(folder: Path, capsys: pytest.Capt
     said = [
         {"rule": "no/rule", "where": "a", "reason": "because of many things", "expires": "2027-01-01"},
         {"rule": "supply/lock", "where": "a", "reason": "so", "expires": "soon"},
+        {"rule": ["supply/lock"], "where": "a", "reason": "because of many things", "expires": "2027-01-01"},
         {"rule": "supply/lock"},
     ]
     (folder / "accepted.json").write_text(json.dumps(said, indent=1))
@@ -189,7 +190,8 @@ def test_wrong_exceptions_are_told_all_at_once(folder: Path, capsys: pytest.Capt
         "accepted.json:2: there is no rule 'no/rule'; docs/rules.md lists them\n"
         "accepted.json:8: the reason must say why, in a sentence\n"
         "accepted.json:8: expires is a date such as 2027-01-31, not 'soon'\n"
-        "accepted.json:14: an exception has exactly rule, where, reason and expires\n"
+        "accepted.json:14: there is no rule ['supply/lock']; docs/rules.md lists them\n"
+        "accepted.json:22: an exception has exactly rule, where, reason and expires\n"
     )
 
 
@@ -197,15 +199,15 @@ MENDABLE = {
     "nodejs_compat added": (project(compatibility_date="2026-07-01"), '"compatibility_flags": ["nodejs_compat"]'),
     "nodejs_compat added to others": (
         project(compatibility_date="2026-07-01", compatibility_flags=["other"]),
-        '"compatibility_flags": ["other", "nodejs_compat"]',
+        '"other", "nodejs_compat"',
     ),
     "nodejs_compat removed": (
         project(compatibility_flags=["nodejs_compat", "other"]),
-        '"compatibility_flags": ["other"]',
+        '"compatibility_flags": [\n    "other"\n  ]',
     ),
     "date": (
         project(compatibility_date="2026-01-01", compatibility_flags=["nodejs_compat"]),
-        '"compatibility_date": "2026-04-01"',
+        '"nodejs_compat", "containers_pid_namespace"',
     ),
     "observability": (project(observability=None), '"observability": {"enabled": true}'),
     "registry": (
@@ -252,14 +254,6 @@ def test_fix_mends_toml_and_keeps_comments(folder: Path, capsys: pytest.CaptureF
     assert 'image = "docker.io/cloudflare/sandbox:0.12.10"\n' in mended
 
 
-def test_fix_leaves_alone_what_it_cannot_write_back(folder: Path, capsys: pytest.CaptureFixture[str]):
-    write(folder, PROJECTS["sound"])
-    data = config(compatibility_date="2026-07-01").replace("\n", "\r\n").encode()
-    (folder / "wrangler.jsonc").write_bytes(data)
-    assert run(capsys, "--fix")[0] == 1
-    assert (folder / "wrangler.jsonc").read_bytes() == data
-
-
 def test_a_diff_does_not_spoil_json(folder: Path, capsys: pytest.CaptureFixture[str]):
     write(folder, DRIFTED)
     _, out, err = run(capsys, "--diff", "--format", "json")
@@ -285,7 +279,7 @@ def test_the_container_engine_is_looked_for_when_asked(
 @pytest.mark.parametrize(
     ("name", "files", "rule"),
     [
-        ("Dockerfile.sandbox", {"Dockerfile.sandbox": "FROM debian\n"}, "image/floating"),
+        ("Dockerfile.sandbox", {"Dockerfile.sandbox": "FROM debian\n"}, "image/floating-base"),
         ("package.json", {"package.json": '{"dependencies": {"@cloudflare/sandbox": "*"}}'}, "supply/sdk-floating"),
         ("a.ts", {"a.ts": "const sandbox = 1;\nsandbox.rm('a');\n"}, "code/no-such-call"),
         ("wrangler.json", {"wrangler.json": config(), **SOUND}, None),
@@ -379,3 +373,36 @@ def test_a_key_for_nobody_or_nothing_is_refused(arguments: list[str], message: s
     with pytest.raises(SystemExit):
         main(["key", *arguments])
     assert message in capsys.readouterr().err
+
+
+def test_the_lock_file_of_the_repository_counts_for_a_package_in_it(folder: Path, capsys: pytest.CaptureFixture[str]):
+    files = {f"packages/a/{name}": text for name, text in PROJECTS["sound"].files.items() if "lock" not in name}
+    write(folder, Project(files))
+    assert "[supply/lock]" in run(capsys, "packages/a")[1]
+    (folder / ".git").mkdir()
+    (folder / "package-lock.json").write_text('{"packages": {"node_modules/eslint": {"version": "9.0.0"}}}')
+    assert "[supply/lock]" in run(capsys, "packages/a")[1]
+    (folder / "package-lock.json").write_text(DRIFTED.files["package-lock.json"])
+    assert run(capsys, "packages/a") == (0, "1 project: 0 mandatory, 0 advisory findings\n", "")
+
+
+def test_a_pulumi_stack_may_be_less_strict_and_the_command_stricter(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
+    stack = (
+        "config:\n  p:settings:\n    worker: {variables: {API_TOKEN: abc}}\n    rules: {auth/plain-text-secret: off}\n"
+    )
+    (folder / "Pulumi.dev.yaml").write_text(stack.replace(": off", ": 'off'"))
+    assert run(capsys)[:2] == (0, "1 project: 0 mandatory, 0 advisory findings\n")
+    assert run(capsys, "--severity", "auth/plain-text-secret=mandatory")[0] == 1
+
+
+def test_the_dockerfile_of_every_kind_of_sandbox_is_judged(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
+    (folder / "Pulumi.dev.yaml").write_text(
+        "config:\n  p:settings:\n    further_sandboxes:\n"
+        "      py: {class_name: Py, image: {dockerfile: py/Dockerfile}}\n"
+    )
+    write(folder, Project({"py/Dockerfile": "FROM docker.io/cloudflare/sandbox:latest\n"}))
+    code, out, _ = run(capsys)
+    assert code == 1
+    assert out.startswith("mandatory: py/Dockerfile:1: the image docker.io/cloudflare/sandbox:latest is another one")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from components.check import files
 from components.check.document import BrokenDocumentError, read_jsonc, read_toml
 from components.check.files import LARGEST_CONFIG
 from components.check.project import check_path
@@ -225,3 +226,9 @@ def test_broken_documents_make_no_traceback():
     assert counts["with findings"] + counts["silent"] + counts["refused"] == 1_000
     assert counts["unreadable"] > 200
     assert counts["silent"] > 10
+
+
+def test_folders_that_are_not_searched_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    (folder / "a/b").mkdir(parents=True)
+    monkeypatch.setattr(files, "MOST_FOLDERS", 2)
+    assert found(folder) == [(f"{folder}:1", "there are more than the 2 folders that are searched")]

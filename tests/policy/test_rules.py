@@ -85,23 +85,28 @@ def test_nothing_is_known_and_nothing_is_said():
     assert judged(Stack()) == []
 
 
-BAD = Stack(worker=Worker.of(compatibility_date=Fact("2026-03-31", "wrangler.jsonc:4")))
+BAD = Stack(
+    worker=Worker.of(compatibility_date=Fact("2026-03-31", "wrangler.jsonc:4"), compatibility_flags=("nodejs_compat",))
+)
 
 
 def test_a_finding_says_everything():
     (found,) = check(BAD, today=TODAY)
     assert found.text() == (
         "wrangler.jsonc:4: the compatibility date 2026-03-31 is before 2026-04-01 [flags/date-floor]\n"
-        "  why: With an older date the container shares the process namespace of its host.\n"
-        "  remedy: Set the compatibility date to 2026-04-01 or later.\n"
+        "  why: With an older date the container sees the processes of the virtual machine around it, and its entry "
+        "point is not process 1.\n"
+        '  remedy: Set the compatibility date to 2026-04-01 or later, or add the flag "containers_pid_namespace".\n'
         "  see: https://developers.cloudflare.com/workers/configuration/compatibility-flags/"
     )
     assert found.since == "2026-04-01"
 
 
 def test_overrides_change_the_severity_or_silence_a_rule():
-    (found,) = check(BAD, today=TODAY, overrides={"flags/date-floor": "advisory"})
+    (found,) = check(BAD, today=TODAY)
     assert found.severity == "advisory"
+    (found,) = check(BAD, today=TODAY, overrides={"flags/date-floor": "mandatory"})
+    assert found.severity == "mandatory"
     assert check(BAD, today=TODAY, overrides={"flags/date-floor": "off"}) == []
 
 
@@ -132,6 +137,20 @@ def test_the_day_is_an_input():
         ("R2_SECRET_ACCESS_KEY", "x", True),
         ("DB_PASSWORD", "x", True),
         ("SETTINGS", "AKIA" + "A" * 16, True),
+        ("DATABASE_URL", "postgres://app:hunter2@db.example/app", True),
+        ("DATABASE_URL", "postgres://db.example:5432/app", False),
+        ("DATABASE_URL", "postgres://app:$PASSWORD@db.example/app", False),
+        ("SECRET_KEY", "x", True),
+        ("API_TOKEN_PROD", "x", True),
+        ("API_KEY_2", "x", True),
+        ("TOKEN_BUDGET", "4000", False),
+        ("PASSWORD_POLICY", "strict", False),
+        ("SECRET_STORE_ID", "s1", False),
+        ("REQUIRE_PASSWORD", "x", False),
+        ("NEXT_PUBLIC_API_KEY", "x", False),
+        ("PASSWORD", "true", False),
+        ("ANTHROPIC_API_KEY", "proxy-injected", False),
+        ("ANTHROPIC_API_KEY", "<your key>", False),
         ("CERT", "-----BEGIN RSA PRIVATE KEY-----", True),
         ("TOKEN_LIMIT", "100", False),
         ("TOKEN_URL", "https://example.com", False),
