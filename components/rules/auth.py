@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
-from .facts import LASTING, Access, Binding, Fact, Source, Stack, Token, Worker
-from .features import uses, variables
+from .facts import LASTING, Access, Binding, Container, Fact, Source, Stack, Token, Worker
+from .features import containers, uses, variables
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 from .secrets import looks_secret, shown
 
@@ -95,6 +95,29 @@ def plain_text_secret(stack: Stack) -> Iterator[Hit]:
     for name, said in variables(stack):
         if looks_secret(name, said.value):
             yield hit(said.where, f"{name} holds what looks like a secret ({shown(said.value)})", name=name)
+
+
+def _given(name: str, value: str) -> Stack:
+    said = ((name, Fact(value, f"container.environment.{name}")),)
+    return Stack(containers=(Container(environment=said), Container()))
+
+
+@rule(
+    "auth/container-secret",
+    "No secret is a variable of the container application",
+    severity=MANDATORY,
+    why="Variables of an application are kept in clear in its configuration and in state, and every sandbox has them.",
+    remedy="Remove {name} from the container's environment; let the Worker add it to requests, or pass it at run time.",
+    link=_SECURITY,
+    since="2025-06-24",
+    good=[_given("LOG_LEVEL", "debug"), _given("TOKEN_TTL", "60")],
+    bad=[_given("API_TOKEN", "abc"), _given("SETTINGS", "ghp_" + "a" * 36)],
+)
+def container_secret(stack: Stack) -> Iterator[Hit]:
+    for each in containers(stack):
+        for name, said in each.environment or ():
+            if looks_secret(name, said.value):
+                yield hit(said.where, f"{name} holds what looks like a secret ({shown(said.value)})", name=name)
 
 
 @rule(

@@ -6,7 +6,7 @@ They read what a light scan found; none of them proves a program right.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..platform.sdk import SERVER_PORT
+from ..platform.sdk import LAST_OF_0, SERVER_PORT
 from ..platform.sdk_support import TUNNELS_SINCE
 from .facts import Binding, Call, Fact, Package, Source, Stack, Worker
 from .features import calls, calls_of_0, sdk, uses
@@ -313,7 +313,7 @@ def _tunnelling(transport: str | None, version: str = "0.12.10") -> Stack:
     "Tunnels have the transport and the version they need",
     severity=MANDATORY,
     why="Tunnels exist from 0.10.2 on, and only over the rpc transport.",
-    remedy='Set the variable SANDBOX_TRANSPORT to "rpc" and use SDK 0.12.10.',
+    remedy=f'Set the variable SANDBOX_TRANSPORT to "rpc" and use SDK {LAST_OF_0}.',
     link="/sandbox/sdk/guides/expose-services/",
     since="SDK 0.10.2",
     good=[_tunnelling("rpc"), _tunnelling("rpc", "0.10.2"), Stack(worker=Worker(bindings=()), source=Source(uses=()))],
@@ -337,7 +337,7 @@ def tunnels(stack: Stack) -> Iterator[Hit]:
     "Code for 0.x does not run on 1.x",
     severity=MANDATORY,
     why="1.0 has neither getSandbox nor proxyToSandbox nor the bridge: it is another product under the same name.",
-    remedy="Stay on 0.12.10 for now, or move the code to the classes of 1.x.",
+    remedy=f"Stay on {LAST_OF_0} for now, or move the code to the classes of 1.x.",
     link="/sandbox/sdk/migrate/api-map/",
     since="2026-09-30",
     good=[

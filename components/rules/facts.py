@@ -137,6 +137,8 @@ class Container(_Facts):
     """The named images of policy `durable_object`."""
     instance_type: Fact[str | None] | None = None
     max_instances: Fact[int | None] | None = None
+    environment: tuple[tuple[str, Fact[str]], ...] | None = None
+    """Variables that every instance gets."""
     scheduler_fields: Fact[tuple[str, ...]] | None = None
     """Fields set that only policy `default` knows."""
 

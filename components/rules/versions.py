@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..platform.sdk import IMAGE, VERSION_VARIABLE
+from ..platform.sdk import IMAGE, VERSION_VARIABLE, has_python
 from ..platform.sdk_support import LAST_0X, Tag, exact, variant_exists
 from .facts import Call, Container, Dockerfile, Fact, Image, Live, Package, Source, Stack, Stage
 from .features import LOCAL_RANGES, base_tags, calls, containers, copied_tags, images, sdk
@@ -265,8 +265,11 @@ def python_variant(stack: Stack) -> Iterator[Hit]:
 
 def _without_python(image: Image | None) -> Fact[Tag] | None:
     """Give the tag of an official image, taken as it is, that has no Python."""
-    tags = base_tags(image) if image and image.reference else ()
-    return next((tag for tag in tags if tag.value.variant != "python" and tag.value.version.release >= (0, 6, 0)), None)
+    for tag in base_tags(image) if image and image.reference else ():
+        # A variant that does not exist is said by versions/variant.
+        if variant_exists(tag.value) and not has_python(str(tag.value.version), tag.value.variant):
+            return tag
+    return None
 
 
 def _live(version: str, live: str) -> Stack:

@@ -79,6 +79,8 @@ def _container(kind: Kind, generation: sdk.Generation, version: str | None) -> C
         image=_image(kind, generation, version),
         instance_type=None if said.size else said.instance_type or "basic",
         max_instances=said.max_instances,
+        environment=tuple((name, Fact(text, f"{place}.environment.{name}")) for name, text in said.environment.items())
+        or None,
     )
 
 

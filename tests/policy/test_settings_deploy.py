@@ -54,6 +54,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     # Secrets would lie in clear in the image, in state and in the dashboard.
     "image/secret-in-layer": {"image.environment": {"SETTINGS": "ghp_" + "a" * 36}},
     "auth/plain-text-secret": {"worker.variables": {"API_TOKEN": "abc"}},
+    "auth/container-secret": {"container.environment": {"API_TOKEN": "abc"}},
     # The constructor of the Sandbox class throws.
     "storage/backup-endpoint": {"worker.variables": {"BACKUP_BUCKET_ENDPOINT": "http://account.example"}},
 }
@@ -92,6 +93,7 @@ CHOICES: dict[str, list[Any]] = {
     "container.instance_type": ["lite", "standard-4"],
     "container.size": [{"vcpu": 4, "memory_mib": 12288, "disk_mb": 20000}],
     "container.max_instances": [1, 375, 6000],
+    "container.environment": [VARIABLES, {}],
     "container.jurisdiction": ["eu"],
     "further_sandboxes": [{"py": {"class_name": "SandboxPython", "image": {"variant": "python"}}}],
     "storage.backups": [{"enabled": False}, {"keep_days": 3}, {"token": False}],
