@@ -127,9 +127,9 @@ def nodejs_compat_required(stack: Stack) -> Iterator[Hit]:
 @rule(
     "flags/nodejs-compat-refused",
     "nodejs_compat is not named once it is the default",
-    severity=ADVISORY,
-    why="From 2026-08-04 on the flag is on by itself and the runtime refuses one that is named; only newer tools, such "
-    "as wrangler 4.122, leave it out for you.",
+    severity=MANDATORY,
+    why="From 2026-08-04 on the flag is on by itself and the runtime refuses one that is named; only some tools leave it "
+    "out for you.",
     remedy="Remove {flag} from the compatibility flags.",
     link="/workers/runtime-apis/nodejs/",
     since="2026-08-04",

@@ -136,9 +136,9 @@ def test_a_violation_is_refused_at_preview_with_its_text_and_nothing_is_written(
 
 
 def test_a_run_without_a_preview_is_refused_before_the_resource_is_made(parts: World):
-    parts.write(**GOOD | {"date": "2026-03-31", "image": parts.image})
+    parts.write(**GOOD | {"date": "2999-01-01", "image": parts.image})
     output = parts.project.fail("up", "--yes", "--skip-preview", "--policy-pack", PACK)
-    assert "the compatibility date 2026-03-31 is before 2026-04-01 [flags/date-floor]" in output
+    assert "the compatibility date 2999-01-01 is in the future [flags/date-future]" in output
     assert [operation for operation in parts.written() if operation.startswith("workers")] == []
 
 
