@@ -128,8 +128,8 @@ def nodejs_compat_required(stack: Stack) -> Iterator[Hit]:
     "flags/nodejs-compat-refused",
     "nodejs_compat is not named once it is the default",
     severity=MANDATORY,
-    why="From 2026-08-04 on the flag is on by itself and the runtime refuses one that is named; only some tools leave it "
-    "out for you.",
+    why="From 2026-08-04 on the flag is on by itself and the runtime refuses one that is named; only some tools leave "
+    "it out for you.",
     remedy="Remove {flag} from the compatibility flags.",
     link="/workers/runtime-apis/nodejs/",
     since="2026-08-04",
