@@ -188,7 +188,7 @@ describe("code", () => {
 
 test("processes start, show their output, are waited for and killed", async () => {
   const { at, ask } = fresh();
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
   const script = `require("http").createServer((q, r) => r.end()).listen(${port}, "127.0.0.1", () => console.log("up"))`;
   const started = await ask("POST", "/processes", { argv: ["node", "-e", script], id: "server" });
   expect(started).toMatchObject({ status: 201, body: { process: "server", status: "running" } });

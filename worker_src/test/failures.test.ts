@@ -128,6 +128,7 @@ describe("clients that leave", () => {
     try {
       const files = [{ path: "/workspace/a", content: "" }];
       expect(await keptAlive("/v1/run/stream", { command: "true", files })).toBeGreaterThan(500);
+      await until(() => world.host.count("destroy") === 1);
     } finally {
       world.host.on_writeFile = write;
     }

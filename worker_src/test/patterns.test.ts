@@ -293,7 +293,7 @@ describe("coding agent", () => {
 });
 
 describe("development environment", () => {
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
   const body = {
     files: [
       {
