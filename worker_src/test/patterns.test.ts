@@ -318,6 +318,13 @@ describe("development environment", () => {
     expect((await world.call("DELETE", "/v1/environments/shop")).status).toBe(204);
   });
 
+  test("a project that came only in part is not taken for a whole one", async () => {
+    world.host.fail("writeFile", "SandboxError", "broken");
+    expect((await post("/v1/environments/half", body)).status).toBe(502);
+    expect((await post("/v1/environments/half", body)).status).toBe(200);
+    await world.call("DELETE", "/v1/environments/half");
+  });
+
   test("long names lead to environments of their own", async () => {
     const long = "x".repeat(58);
     await world.call("DELETE", `/v1/environments/${long}a`);
