@@ -172,6 +172,9 @@ describe("code", () => {
     const [result] = await allEvents(await world.call("POST", `${at}/code/stream`, look));
     expect(result).toMatchObject({ event: "result", data: { text: "undefined" } });
     await vi.waitUntil(async () => (await ask("GET", "/code/contexts")).body.contexts.length === 1, 5000);
+    world.host.fail("runCodeStream", "SandboxError", "broken");
+    expect((await ask("POST", "/code/stream", look)).status).toBe(502);
+    expect((await ask("GET", "/code/contexts")).body.contexts).toHaveLength(1);
   });
 
   test("a stream brings prints, results and errors", async () => {
