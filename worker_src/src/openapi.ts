@@ -43,13 +43,13 @@ function parameters({ path, query = {}, creates }: Route): object[] {
   return [...inPath, ...inQuery, ...(creates ? [key] : [])];
 }
 
-function success({ returns, status, stream, websocket }: Route): [string, object] {
+function success({ returns, media = "application/json", status, stream, websocket }: Route): [string, object] {
   if (websocket) return ["101", { description: "A WebSocket" }];
   if (stream) return ["200", { description: "Server-Sent Events", content: { "text/event-stream": {} } }];
   if (!returns) return ["204", { description: "Done" }];
   return [
     String(status ?? 200),
-    { description: "Done", content: { "application/json": { schema: jsonSchema(returns) } } },
+    { description: "Done", content: { [media]: { schema: jsonSchema(returns) } } },
   ];
 }
 

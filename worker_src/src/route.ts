@@ -55,6 +55,8 @@ interface Spec<P extends string, B extends Schema | undefined, Q extends v.Objec
   query?: Q;
   /** What a success holds; nothing for 204. */
   returns?: Schema;
+  /** What that is, where it is not JSON. */
+  media?: string;
   status?: number;
   stream?: boolean;
   websocket?: boolean;

@@ -9,17 +9,18 @@ const noNul = v.regex(/^[^\0]*$/);
 
 export const text = (max: number) => v.pipe(v.string(), v.maxLength(max), noNul);
 export const filled = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max), noNul);
+export const whole = (min: number, max: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
 export const SandboxName = v.pipe(v.string(), v.regex(/^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/));
 export const Kind = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/));
 export const Identifier = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/));
 export const Path = v.pipe(v.string(), v.maxLength(4096), v.regex(/^\/[^\0\n]*$/));
-export const Port = v.pipe(v.number(), v.integer(), v.minValue(1024), v.maxValue(65535), v.notValue(3000));
+export const RelativePath = v.pipe(v.string(), v.regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\0\n]{1,500}$/));
+export const Encoding = v.picklist(["utf-8", "base64"]);
+export const Port = v.pipe(whole(1024, 65535), v.notValue(3000));
 export const PortText = v.pipe(v.string(), v.regex(/^\d{4,5}$/));
-export const Timeout = v.optional(
-  v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS)),
-  DEFAULT_TIMEOUT_MS,
-);
+export const Timeout = v.optional(whole(1, MAX_TIMEOUT_MS), DEFAULT_TIMEOUT_MS);
 export const Variables = v.record(v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)), text(32_768));
 export const GitRef = v.pipe(v.string(), v.regex(/^(?!-)(?!.*\.\.)[A-Za-z0-9._/-]{1,255}$/));
 export const Commit = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));

@@ -172,6 +172,9 @@ describe("code", () => {
     const [result] = await allEvents(await world.call("POST", `${at}/code/stream`, look));
     expect(result).toMatchObject({ event: "result", data: { text: "undefined" } });
     await vi.waitUntil(async () => (await ask("GET", "/code/contexts")).body.contexts.length === 1, 5000);
+    world.host.fail("runCodeStream", "SandboxError", "broken");
+    expect((await ask("POST", "/code/stream", look)).status).toBe(502);
+    expect((await ask("GET", "/code/contexts")).body.contexts).toHaveLength(1);
   });
 
   test("a stream brings prints, results and errors", async () => {
@@ -188,7 +191,7 @@ describe("code", () => {
 
 test("processes start, show their output, are waited for and killed", async () => {
   const { at, ask } = fresh();
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
   const script = `require("http").createServer((q, r) => r.end()).listen(${port}, "127.0.0.1", () => console.log("up"))`;
   const started = await ask("POST", "/processes", { argv: ["node", "-e", script], id: "server" });
   expect(started).toMatchObject({ status: 201, body: { process: "server", status: "running" } });

@@ -13,6 +13,11 @@ import { start } from "./world.ts";
 
 const committed = JSON.parse(readFileSync(path.join(HERE, "openapi.json"), "utf8"));
 
+test("an artifact is described as what it is", () => {
+  const { content } = committed.paths["/v1/pipelines/artifact"].get.responses["200"];
+  expect(content).toEqual({ "application/gzip": { schema: {} } });
+});
+
 test("the committed document is the one served; run `npm run openapi` after a change", async () => {
   const world = await start();
   try {

@@ -293,7 +293,7 @@ describe("coding agent", () => {
 });
 
 describe("development environment", () => {
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
   const body = {
     files: [
       {
@@ -316,6 +316,13 @@ describe("development environment", () => {
     expect(again.body).toEqual({ ...first.body, installed: false });
     expect(world.host.count("startProcess")).toBe(1);
     expect((await world.call("DELETE", "/v1/environments/shop")).status).toBe(204);
+  });
+
+  test("a project that came only in part is not taken for a whole one", async () => {
+    world.host.fail("writeFile", "SandboxError", "broken");
+    expect((await post("/v1/environments/half", body)).status).toBe(502);
+    expect((await post("/v1/environments/half", body)).status).toBe(200);
+    await world.call("DELETE", "/v1/environments/half");
   });
 
   test("long names lead to environments of their own", async () => {

@@ -29,7 +29,7 @@ export async function limitCaller(env: Env, caller: Caller): Promise<void> {
   if (env.RATE_LIMITER && !(await env.RATE_LIMITER.limit({ key: caller.tenant })).success) throw tooMany();
 }
 
-/** Guessing keys is slowed down by address. */
+/** Refusals are limited by address; a good key is not held up by the bad ones of its neighbours. */
 export async function limitStranger(env: Env, request: Request): Promise<void> {
   const address = request.headers.get("cf-connecting-ip") ?? "unknown";
   if (env.RATE_LIMITER && !(await env.RATE_LIMITER.limit({ key: `refused:${address}` })).success) throw tooMany();

@@ -125,10 +125,11 @@ export const code = [
     async handle({ open, body, waitUntil }) {
       const { sandbox } = await open();
       const { context, end } = await contextOf(sandbox, body);
-      const { next, stop } = fromSdkStream<StreamEvent>(
-        await sandbox.runCodeStream(body.code, { context }),
-        codeEvent,
-      );
+      const stream = await sandbox.runCodeStream(body.code, { context }).catch(async (error: unknown) => {
+        await end();
+        throw error;
+      });
+      const { next, stop } = fromSdkStream<StreamEvent>(stream, codeEvent);
       return sseResponse({ next, stop: () => stop().finally(end) }, body.timeout_ms, waitUntil);
     },
   }),

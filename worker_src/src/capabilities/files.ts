@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { Problem } from "../errors.ts";
 import { route } from "../route.ts";
 import { retrying } from "../sandboxes.ts";
-import { DEFAULT_TIMEOUT_MS, Flag, Path } from "../schemas.ts";
+import { DEFAULT_TIMEOUT_MS, Encoding, Flag, Path } from "../schemas.ts";
 import { command } from "../shell.ts";
 
 /** A file and its JSON; base64 makes 4 bytes of 3. */
@@ -14,7 +14,7 @@ const AT = "/v1/sandboxes/{name}/files" as const;
 const Content = v.object({
   path: v.string(),
   content: v.string(),
-  encoding: v.picklist(["utf-8", "base64"]),
+  encoding: Encoding,
   size: v.number(),
 });
 const Entry = v.object({
@@ -33,7 +33,7 @@ export const files = [
     operation: "readFile",
     summary: "Read a file; what is not text comes as base64",
     scope: "files:read",
-    query: { path: Path, encoding: v.optional(v.picklist(["utf-8", "base64"])) },
+    query: { path: Path, encoding: v.optional(Encoding) },
     returns: Content,
     async handle({ open, query }) {
       const { sandbox } = await open();
@@ -58,7 +58,7 @@ export const files = [
     body: v.strictObject({
       path: Path,
       content: v.string(),
-      encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8"),
+      encoding: v.optional(Encoding, "utf-8"),
     }),
     async handle({ open, body }) {
       if (body.encoding === "base64" && !/^[A-Za-z0-9+/]*={0,2}$/.test(body.content))

@@ -3,7 +3,7 @@ import * as v from "valibot";
 
 import { route } from "../route.ts";
 import { deadline } from "../sandboxes.ts";
-import { GitRef, GitUrl, Path, Timeout } from "../schemas.ts";
+import { GitRef, GitUrl, Path, Timeout, whole } from "../schemas.ts";
 
 export const git = [
   route({
@@ -16,7 +16,7 @@ export const git = [
       url: GitUrl,
       branch: v.optional(GitRef),
       target: v.optional(Path),
-      depth: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+      depth: v.optional(whole(1, 1_000_000)),
       timeout_ms: Timeout,
     }),
     returns: v.object({ target: v.string(), branch: v.string() }),

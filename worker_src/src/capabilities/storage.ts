@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
 import { route } from "../route.ts";
-import { filled, Path } from "../schemas.ts";
+import { filled, Path, whole } from "../schemas.ts";
 
 const OWNERS = "owners/";
 const MAX_TTL_S = 365 * 86_400;
@@ -41,7 +41,7 @@ export const storage = [
     body: v.strictObject({
       directory: v.optional(BackupDir, "/workspace"),
       name: v.optional(filled(256)),
-      ttl_seconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(60), v.maxValue(MAX_TTL_S))),
+      ttl_seconds: v.optional(whole(60, MAX_TTL_S)),
       respect_gitignore: v.optional(v.boolean(), false),
     }),
     returns: Backup,

@@ -10,7 +10,7 @@ import { Problem } from "../errors.ts";
 import { ask, fencedBlock, type Message } from "../model.ts";
 import { forget } from "../registry.ts";
 import { type Call, route } from "../route.ts";
-import { DEFAULT_TIMEOUT_MS, filled } from "../schemas.ts";
+import { DEFAULT_TIMEOUT_MS, filled, whole } from "../schemas.ts";
 import { nameForConversation } from "../tenancy.ts";
 import { recorded } from "./events.ts";
 
@@ -71,7 +71,7 @@ export const chat = [
     scope: "pattern:chat",
     body: v.strictObject({
       message: filled(20_000),
-      max_commands: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)), 5),
+      max_commands: v.optional(whole(0, 10), 5),
     }),
     returns: v.object({ answer: v.string(), commands: v.number(), session: v.string() }),
     creates: true,

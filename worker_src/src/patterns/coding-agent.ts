@@ -6,7 +6,7 @@ import { Problem } from "../errors.ts";
 import { checkOut, cloneUrl, tokenFor } from "../github.ts";
 import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
-import { filled, GitRef, MAX_TIMEOUT_MS, Repository } from "../schemas.ts";
+import { filled, GitRef, MAX_TIMEOUT_MS, Repository, whole } from "../schemas.ts";
 import { command } from "../shell.ts";
 import { randomName } from "../tenancy.ts";
 import { ephemeral } from "./ephemeral.ts";
@@ -22,8 +22,8 @@ const Body = v.strictObject({
   repository: Repository,
   ref: v.optional(GitRef),
   task: filled(50_000),
-  max_turns: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TURNS)), 20),
-  timeout_ms: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(MAX_TIMEOUT_MS)), MAX_TIMEOUT_MS),
+  max_turns: v.optional(whole(1, MAX_TURNS), 20),
+  timeout_ms: v.optional(whole(1000, MAX_TIMEOUT_MS), MAX_TIMEOUT_MS),
 });
 type Body = v.InferOutput<typeof Body>;
 const Result = v.object({

@@ -36,6 +36,14 @@ const nameOf = (call: Call<unknown, unknown, "project">): string => `dev-${call.
 /** Whether the container is new is what decides: a project that is in place is left as the developer has it. */
 async function place(sandbox: SandboxMethods, body: Body): Promise<void> {
   if ((await sandbox.exists(DIRECTORY)).exists) return;
+  await fill(sandbox, body).catch(async (error: unknown) => {
+    // Half a project would be taken for a whole one.
+    await sandbox.exec(command("rm", "-rf", DIRECTORY));
+    throw error;
+  });
+}
+
+async function fill(sandbox: SandboxMethods, body: Body): Promise<void> {
   if (body.repository) {
     const { url, branch } = body.repository;
     await sandbox.gitCheckout(url, {

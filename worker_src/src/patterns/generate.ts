@@ -5,7 +5,7 @@ import { CodeResult, runOnce } from "../capabilities/code.ts";
 import { ask, fencedBlock, type Message } from "../model.ts";
 import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
-import { filled, Language, Timeout } from "../schemas.ts";
+import { filled, Language, Timeout, whole } from "../schemas.ts";
 import { randomName } from "../tenancy.ts";
 import { ephemeral } from "./ephemeral.ts";
 import { recorded } from "./events.ts";
@@ -16,7 +16,7 @@ const MAX_FEEDBACK = 4_000;
 const Body = v.strictObject({
   task: filled(20_000),
   language: v.optional(Language, "python"),
-  max_tries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TRIES)), 3),
+  max_tries: v.optional(whole(1, MAX_TRIES), 3),
   timeout_ms: Timeout,
 });
 type Body = v.InferOutput<typeof Body>;

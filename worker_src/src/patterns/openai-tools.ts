@@ -8,15 +8,14 @@ import * as v from "valibot";
 import { toProblem } from "../errors.ts";
 import { route } from "../route.ts";
 import { deadline } from "../sandboxes.ts";
-import { filled, Path, Timeout } from "../schemas.ts";
+import { filled, Path, RelativePath, Timeout } from "../schemas.ts";
 
 const ROOT = "/workspace";
-const File = v.pipe(v.string(), v.regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\0\n]{1,500}$/));
 const Diff = v.pipe(v.string(), v.maxLength(1_000_000));
 const Operation = v.variant("type", [
-  v.strictObject({ type: v.literal("create_file"), path: File, diff: Diff }),
-  v.strictObject({ type: v.literal("update_file"), path: File, diff: Diff }),
-  v.strictObject({ type: v.literal("delete_file"), path: File }),
+  v.strictObject({ type: v.literal("create_file"), path: RelativePath, diff: Diff }),
+  v.strictObject({ type: v.literal("update_file"), path: RelativePath, diff: Diff }),
+  v.strictObject({ type: v.literal("delete_file"), path: RelativePath }),
 ]);
 
 const METHODS = { create_file: "createFile", update_file: "updateFile", delete_file: "deleteFile" } as const;

@@ -6,7 +6,7 @@ import { Problem } from "../errors.ts";
 import { checkOut, cloneUrl, setStatus, tokenFor } from "../github.ts";
 import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
-import { Commit, ExecResult, filled, Repository, Timeout } from "../schemas.ts";
+import { Commit, ExecResult, filled, RelativePath, Repository, Timeout } from "../schemas.ts";
 import { command } from "../shell.ts";
 import { nameForTask } from "../tenancy.ts";
 import { ephemeral } from "./ephemeral.ts";
@@ -16,14 +16,13 @@ const DIRECTORY = "/workspace/source";
 const ARCHIVE = "/tmp/artifact.tgz";
 const STEPS = ["install", "test", "build"] as const;
 
-const Artifact = v.pipe(v.string(), v.regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\0\n]{1,500}$/));
 const Body = v.strictObject({
   repository: Repository,
   commit: Commit,
   install: v.optional(filled(10_000)),
   test: v.optional(filled(10_000)),
   build: v.optional(filled(10_000)),
-  artifact: v.optional(Artifact),
+  artifact: v.optional(RelativePath),
   timeout_ms: Timeout,
 });
 type Body = v.InferOutput<typeof Body>;
@@ -128,6 +127,7 @@ export const pipelines = [
     scope: "pattern:pipeline",
     query: { repository: Repository, commit: Commit },
     returns: v.unknown(),
+    media: "application/gzip",
     async handle({ env, tenantKey, query }) {
       const kept = await env.ARTIFACTS_BUCKET?.get(artifactKey(tenantKey, query.repository, query.commit));
       if (!kept) throw new Problem("not_found", "There is no artifact of that commit.");

@@ -8,9 +8,10 @@ import { fromSdkStream, sseResponse } from "../http/sse.ts";
 import { route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
 import {
+  Encoding,
   EXACTLY_ONE,
-  ExecResult,
   exactlyOne,
+  ExecResult,
   filled,
   Language,
   Path,
@@ -28,7 +29,7 @@ export const Files = v.optional(
       v.strictObject({
         path: Path,
         content: v.string(),
-        encoding: v.optional(v.picklist(["utf-8", "base64"]), "utf-8"),
+        encoding: v.optional(Encoding, "utf-8"),
       }),
     ),
     v.maxLength(200),
