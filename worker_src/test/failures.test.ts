@@ -225,13 +225,13 @@ describe("the sweep", () => {
     };
     try {
       void sweep(25).catch(() => undefined);
-      await until(() => destroyed("c-idle"));
+      await vi.waitUntil(() => destroyed("c-idle"), { timeout: 30_000 });
       expect([destroyed("a-hangs"), destroyed("b-back")]).toEqual([true, false]);
       expect(world.logs.filter((line) => line.includes("sandbox not swept"))).toHaveLength(1);
     } finally {
       world.host.on_destroy = destroy;
     }
-  });
+  }, 40_000);
 
   test("counts a preview's visitors as use, but not who only guesses", async () => {
     const exposed = await world.call("POST", "/v1/sandboxes/shown/ports", { port: 8080 });
