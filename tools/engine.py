@@ -58,9 +58,9 @@ def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | N
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(0o700)
     _link_plugin(home, "docker-build", toolchain.docker_build / "pulumi-resource-docker-build", pins.DOCKER_BUILD)
+    _link_plugin(home, "cloudflare", bridged.plugin(Path.home()), bridged.version())
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(_FOREIGN)}
     search = [toolchain.engine, VENV / "bin", toolchain.node, inherited.get("PATH", os.defpath)]
-    _link_plugin(home, "cloudflare", bridged.plugin(Path.home()), bridged.version())
     settings = {
         "DOCKER_CONFIG": str(docker),
         "PATH": os.pathsep.join(map(str, search)),

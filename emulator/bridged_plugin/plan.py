@@ -107,8 +107,7 @@ def preview(kind: Kind, wanted: Values, state: Values | None) -> Values:
         if each.computed and name not in shown:
             shown[name] = UNKNOWN if state is None else state.get(name)
     for name, output in kind.outputs.items():
-        known = state is not None and output.lasting
-        shown[name] = state.get(name) if known and state is not None else UNKNOWN
+        shown[name] = state.get(name) if state is not None and output.lasting else UNKNOWN
     return shown
 
 
