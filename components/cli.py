@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given else ""
-    parser = argparse.ArgumentParser(prog="python -m components", description="Cloudflare Sandbox stacks.")
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description="Cloudflare Sandbox stacks.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     # Only the command that is asked for is loaded; the list of all of them needs every help text.
     wanted = [name] if name in COMMANDS else list(COMMANDS)

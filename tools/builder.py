@@ -7,12 +7,10 @@ instead, and a stand-in is deployed as a ready image.
 
 import base64
 import contextlib
-import ctypes
 import json
 import os
 import platform
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -32,7 +30,6 @@ _BASE: Final = "cloudflare/sandbox"
 _VARIANTS: Final = ("python", "opencode", "musl")
 _SERVER: Final = "/container-server/sandbox"
 _START_SECONDS: Final = 30
-_PR_SET_PDEATHSIG: Final = 1
 _STOP_SECONDS: Final = 20
 
 
@@ -106,6 +103,7 @@ def _start(programs: Path, registry: str, folder: Path) -> subprocess.Popen[byte
     mirror = f'[registry."docker.io"]\n  mirrors = ["{registry}"]\n[registry."{registry}"]\n  http = true\n'
     settings.write_text(mirror, encoding="utf-8")
     command = [
+        *_ending_with_parent(),
         str(programs / "buildkitd"),
         *("--addr", _address(folder), "--root", str(folder / "root"), "--config", str(settings)),
         # Works on any file system, also inside a container.
@@ -121,13 +119,13 @@ def _start(programs: Path, registry: str, folder: Path) -> subprocess.Popen[byte
             stdout=log,
             stderr=log,
             process_group=0,
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time
         )
 
 
-def _end_with_parent() -> None:
-    """Have Linux end this process when the one that started it dies, even by a signal nobody can catch."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def _ending_with_parent() -> tuple[str, ...]:
+    """Have Linux end the program when the process that started it dies, even by a signal nobody can catch."""
+    program = shutil.which("setpriv")
+    return (program, "--pdeathsig", "TERM", "--") if program else ()
 
 
 def _wait(process: subprocess.Popen[bytes], folder: Path) -> str:

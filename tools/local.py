@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -37,7 +38,11 @@ def up() -> int:
             local_settings.update_copy(local_inputs.completed(wanted, cloudflare, built_by))
             _deploy(pulumi)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
-    print(_report({"emulator": cloudflare.base_url, **outputs}))
+    dashboard = cloudflare.base_url.removesuffix("/client/v4") + "/dashboard"
+    print(_report({"dashboard": dashboard, "emulator": cloudflare.base_url, **outputs}))
+    if local_inputs.has_own_worker(wanted):
+        print("\nThe Worker is one of your own, so there is no smoke test for it.")
+        return 0
     return _smoke(cloudflare, outputs)
 
 
@@ -86,8 +91,11 @@ def _empty_buckets(pulumi: Engine, cloudflare: Emulated) -> None:
     """Delete the objects in the stack's buckets, which would keep R2 from deleting these; only ever done here."""
     state = json.loads(_checked(pulumi, "stack", "export", "--stack", STACK))
     resources = (state.get("deployment") or {}).get("resources") or []
-    if any(each.get("protect") for each in resources):
-        return  # the engine refuses to destroy it, so nothing may be lost
+    if protected := sum(1 for each in resources if each.get("protect")):
+        # The engine would refuse these, after it has destroyed the others.
+        why = f"it is a lasting one: {protected} of its resources are protected"
+        remedy = "Set environment to throw-away in Pulumi.local.yaml, run `make up`, then `make down`"
+        raise SetupError("the local stack was not destroyed", why, remedy)
     for each in resources:
         if each["type"] == _BUCKET and (outputs := each.get("outputs")):
             count = cloudflare.empty(outputs["name"], outputs.get("jurisdiction") or "default")
@@ -102,6 +110,8 @@ def is_up() -> bool:
 
 def print_environment() -> int:
     """Print what `pulumi` needs to work on the local stack by hand, as shell commands."""
+    if local_settings.is_outdated():
+        print("Pulumi.local.yaml has changed since the last `make up`, which brings it in.", file=sys.stderr)
     cloudflare = emulated.running()
     pulumi = engine.isolated(install.ensure(), LOCAL, extra=cloudflare.env if cloudflare else None)
     extra = {"PULUMI_OPTION_CONFIG_FILE": str(local_settings.COPY), "PULUMI_STACK": STACK}

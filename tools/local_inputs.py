@@ -40,6 +40,12 @@ def _image(said: dict[str, Any], built_by: Builder, ready: str) -> dict[str, Any
     return {"reference": ready} if built_by.reason else {**said, "builder": {"name": built_by.name}}
 
 
+def has_own_worker(wanted: dict[str, Any]) -> bool:
+    """Tell whether the settings deploy another Worker than this package's."""
+    worker = (wanted.get(_SETTINGS) or {}).get("worker") or {}
+    return bool(worker.get("entry") or worker.get("bundle"))
+
+
 def sdk_version(lock: Path) -> str:
     """Give the version of the Sandbox SDK that the Worker's lock file resolves."""
     version: str = json.loads(lock.read_text())["packages"]["node_modules/@cloudflare/sandbox"]["version"]

@@ -48,6 +48,11 @@ def update_copy(wanted: dict[str, Any]) -> None:
     write_whole(_TAKEN, json.dumps(sorted(wanted)))
 
 
+def is_outdated() -> bool:
+    """Tell whether the original has changed since it was brought into the copy."""
+    return COPY.exists() and _ORIGINAL.exists() and _ORIGINAL.stat().st_mtime > COPY.stat().st_mtime
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = yaml.safe_load(path.read_text()) or {}

@@ -81,7 +81,8 @@ def _variable(name: str, value: str) -> Stack:
     "No secret is a plain-text variable",
     severity=MANDATORY,
     why="Plain-text variables are readable in the dashboard, in the configuration and in state.",
-    remedy="Remove {name} from the variables and make it a secret (`wrangler secret put {name}`).",
+    remedy="Remove {name} from the variables and make it a secret: `wrangler secret put {name}`, or in settings of "
+    "this package its name under `secrets` and `pulumi config set --secret {name}`.",
     link="/workers/configuration/secrets/",
     since="2025-06-24",
     good=[_variable("LOG_LEVEL", "debug"), _variable("TOKEN_TTL", "60")],

@@ -66,9 +66,9 @@ class Section(BaseModel):
         """Validate a document as read from configuration; raise SettingsError with everything that is wrong."""
         try:
             # By way of JSON: there a list may become a tuple while text still does not become a number.
-            return cls.model_validate_json(json.dumps(document), strict=True)
+            return cls.model_validate_json(json.dumps(document, default=str), strict=True)
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_input=False)
+            problems = error.errors(include_url=False)
             raise SettingsError([line for problem in problems for line in _lines(problem, cls)]) from None
 
     @model_validator(mode="after")
@@ -128,7 +128,9 @@ def _words(problem: Any, model: type[BaseModel]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind in {"literal_error", "enum"}:
-        return f"expected {context['expected']}"
+        # YAML takes off for false, 0.12 for a number and so on.
+        mistaken = "'" in context["expected"] and not isinstance(problem["input"], str)
+        return f"expected {context['expected']}{'; put quotes around it' if mistaken else ''}"
     if kind in _KINDS:
         return _KINDS[kind]
     message = problem["msg"].removeprefix("Input ")

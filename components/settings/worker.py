@@ -20,6 +20,7 @@ _IDENTIFIER = r"[A-Za-z_$][\w$]*"
 
 
 def _is_date(value: str) -> str:
+    value = value.removesuffix("T00:00:00Z")  # what the engine makes of a date without quotes
     try:
         date.fromisoformat(value)
     except ValueError:

@@ -9,9 +9,9 @@ from tests.emulator import fuzz
 from tests.emulator.fuzz import Fuzz
 
 
-def test_two_thousand_requests(tmp_path: Path):
+def test_four_thousand_requests(tmp_path: Path):
     with running(tmp_path) as emulator:
-        report = Fuzz(emulator, seed=1).run(2_000)
+        report = Fuzz(emulator, seed=1).run(4_000)
     assert not report.failures, "\n".join(report.failures)
     assert report.statuses[200] > 200
     staged = {"workers.upload_script", "containers.create_application", "containers.get_instance", "kv.read_value"}

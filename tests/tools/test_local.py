@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tools import local
+from tools import local, local_inputs
 from tools.engine import Engine
+from tools.errors import SetupError
 
 FILES = {"type": "cloudflare:index/r2Bucket:R2Bucket", "outputs": {"name": "files", "jurisdiction": "default"}}
 BACKUPS = {"type": "cloudflare:index/r2Bucket:R2Bucket", "outputs": {"name": "backups", "jurisdiction": "eu"}}
@@ -47,7 +48,18 @@ def test_every_bucket_of_the_stack_is_emptied_and_told(
 
 
 def test_nothing_is_deleted_where_anything_is_protected(monkeypatch: pytest.MonkeyPatch):
-    assert emptied(monkeypatch, FILES, {**OTHER, "protect": True}, BACKUPS) == []
+    with pytest.raises(SetupError) as caught:
+        emptied(monkeypatch, FILES, {**OTHER, "protect": True}, BACKUPS)
+    assert str(caught.value) == (
+        "the local stack was not destroyed: it is a lasting one: 1 of its resources are protected. "
+        "Set environment to throw-away in Pulumi.local.yaml, run `make up`, then `make down`"
+    )
+
+
+def test_a_worker_of_ones_own_has_no_smoke_test():
+    assert local_inputs.has_own_worker({"sandbox-stack:settings": {"worker": {"entry": "a.ts"}}})
+    assert not local_inputs.has_own_worker({"sandbox-stack:settings": {"name": "x"}})
+    assert not local_inputs.has_own_worker({})
 
 
 def test_a_stack_that_never_came_up_has_no_buckets(monkeypatch: pytest.MonkeyPatch):

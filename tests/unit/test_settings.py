@@ -91,3 +91,11 @@ def test_what_would_have_no_effect_is_refused(document: dict[str, Any], text: st
     with pytest.raises(SettingsError) as caught:
         SandboxSettings.parse(document)
     assert caught.value.problems == [text]
+
+
+def test_what_yaml_takes_for_something_else_needs_quotes():
+    with pytest.raises(SettingsError) as caught:
+        SandboxSettings.parse({"rules": {"auth/plain-text-secret": False}})
+    assert caught.value.problems == [
+        "rules.auth/plain-text-secret: expected 'mandatory', 'advisory' or 'off'; put quotes around it"
+    ]

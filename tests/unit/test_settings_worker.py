@@ -1,3 +1,4 @@
+from datetime import date
 from typing import Any
 
 import pytest
@@ -90,7 +91,7 @@ WRONG_CONTAINERS: list[tuple[dict[str, Any], str]] = [
     ({"name": "UPPER"}, "name: use lower-case letters, digits and -"),
 ]
 WRONG_SDKS: list[tuple[dict[str, Any], str]] = [
-    ({"generation": 1}, "generation: expected '0.12' or '1.x'"),
+    ({"generation": 0.12}, "generation: expected '0.12' or '1.x'; put quotes around it"),
     ({"version": "^0.12"}, "version: give the exact version, such as 0.12.10"),
     (
         {"version": "1.0.3"},
@@ -128,3 +129,8 @@ def test_a_wrong_sdk_gets_the_one_right_message(document: dict[str, Any], messag
 
 def test_the_most_an_account_may_run_is_allowed():
     assert ContainerSettings.parse({"instance_type": "standard-4", "max_instances": 375}).max_instances == 375
+
+
+@pytest.mark.parametrize("written", ["2026-09-01", "2026-09-01T00:00:00Z", date(2026, 9, 1)])
+def test_a_date_may_be_written_without_quotes(written: object):
+    assert WorkerSettings.parse({"compatibility_date": written}).compatibility_date == "2026-09-01"
