@@ -158,6 +158,8 @@ def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
     package, supply = npm.facts(files, path.parent, files.root)
     modules: dict[str, Modules] = {}
     for said in wrangler.environments(document, path.parent):
+        for where, what in wrangler.misshapen(said):
+            files.problem(where, what)
         main = said.get("main", str)
         if main and main not in modules and "\0" not in main:
             modules[main] = Modules(files, path.parent / main)

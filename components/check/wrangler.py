@@ -24,6 +24,19 @@ _SCHEDULER_ONLY: Final = (
 _LISTS: Final = {"r2_buckets": "r2_bucket", "kv_namespaces": "kv_namespace"}
 
 
+_SHAPES: Final[dict[str, tuple[type, str]]] = {
+    "compatibility_date": (str, "text"),
+    "compatibility_flags": (list, "a list"),
+    "containers": (list, "a list"),
+    "durable_objects": (dict, "an object"),
+    "kv_namespaces": (list, "a list"),
+    "main": (str, "text"),
+    "migrations": (list, "a list"),
+    "r2_buckets": (list, "a list"),
+    "vars": (dict, "an object"),
+}
+
+
 @dataclass(frozen=True)
 class Environment:
     """One environment of a configuration: the top level, or a named one."""
@@ -67,6 +80,14 @@ def environments(document: Document, folder: Path) -> Iterator[Environment]:
     if not named or _NOT_INHERITED & set(document.value):
         yield Environment(document, folder)
     yield from (Environment(document, folder, name) for name in named)
+
+
+def misshapen(said: Environment) -> Iterator[tuple[str, str]]:
+    """Give place and name of every key that is not of the shape wrangler wants, which no rule could judge."""
+    for key, (kind, words) in _SHAPES.items():
+        value = _at(said.document.value, said.path(key))
+        if value is not None and not isinstance(value, kind):
+            yield said.where(key), f"{key} is not {words}"
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:

@@ -232,3 +232,14 @@ def test_folders_that_are_not_searched_are_told(folder: Path, monkeypatch: pytes
     (folder / "a/b").mkdir(parents=True)
     monkeypatch.setattr(files, "MOST_FOLDERS", 2)
     assert found(folder) == [(f"{folder}:1", "there are more than the 2 folders that are searched")]
+
+
+def test_keys_of_another_shape_are_findings_once_each(folder: Path):
+    wrong = '{\n"containers": "abc",\n"durable_objects": 5,\n"migrations": {},\n"env": {"a": {}, "b": {}}}'
+    (folder / "wrangler.jsonc").write_text(wrong)
+    told = [each for each in found() if " is not " in each[1]]
+    assert told == [
+        ("wrangler.jsonc:2", "containers is not a list"),
+        ("wrangler.jsonc:3", "durable_objects is not an object"),
+        ("wrangler.jsonc:4", "migrations is not a list"),
+    ]
