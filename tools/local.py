@@ -39,19 +39,25 @@ def up() -> int:
             _deploy(pulumi)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
     dashboard = cloudflare.base_url.removesuffix("/client/v4") + "/dashboard"
+    if outputs.get("api_url"):
+        outputs["api_url"] = _on_this_machine(outputs["api_url"], cloudflare)
     print(_report({"dashboard": dashboard, "emulator": cloudflare.base_url, **outputs}))
     if local_inputs.has_own_worker(wanted):
         print("\nThe Worker is one of your own, so there is no smoke test for it.")
         return 0
-    return _smoke(cloudflare, outputs)
+    return _smoke(outputs)
 
 
-def _smoke(cloudflare: Emulated, outputs: dict[str, Any]) -> int:
+def _on_this_machine(url: str, cloudflare: Emulated) -> str:
+    """Give the address at which the emulator serves what an account would at this URL: its port, without TLS."""
+    return f"http://{urlsplit(url).hostname}:{urlsplit(cloudflare.base_url).port}"
+
+
+def _smoke(outputs: dict[str, Any]) -> int:
     """Ask the deployed Worker whether it works; a program of another kind has no API to ask."""
     if not outputs.get("api_url"):
         return 0
-    port, key = urlsplit(cloudflare.base_url).port, local_inputs.KEY_FILE.relative_to(ROOT)
-    api = f"http://{urlsplit(outputs['api_url']).hostname}:{port}"
+    api, key = outputs["api_url"], local_inputs.KEY_FILE.relative_to(ROOT)
     argv = [str(venv_python().relative_to(ROOT)), "-m", "components", "smoke", api, "--key-file", str(key)]
     if outputs.get("preview_hostname"):
         argv += ["--preview-host", outputs["preview_hostname"]]
