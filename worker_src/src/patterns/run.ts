@@ -44,6 +44,11 @@ export async function writeFiles(sandbox: SandboxMethods, files: v.InferOutput<t
 const fields = { files: Files, env: v.optional(Variables), timeout_ms: Timeout };
 const BODY_LIMIT = 24 * 1024 * 1024;
 
+const Run = v.pipe(
+  v.strictObject({ ...Runnable, ...fields }),
+  v.check((body) => exactlyOne(body), EXACTLY_ONE),
+);
+
 export const run = [
   route({
     method: "POST",
@@ -52,10 +57,7 @@ export const run = [
     summary: "Run a command in a sandbox of its own",
     scope: "pattern:run",
     bodyLimit: BODY_LIMIT,
-    body: v.pipe(
-      v.strictObject({ ...Runnable, ...fields }),
-      v.check((body) => exactlyOne(body), EXACTLY_ONE),
-    ),
+    body: Run,
     returns: ExecResult,
     creates: true,
     handle: (call) =>
@@ -102,10 +104,7 @@ export const run = [
     summary: "Run a command in a sandbox of its own; its output as it comes",
     scope: "pattern:run",
     bodyLimit: BODY_LIMIT,
-    body: v.pipe(
-      v.strictObject({ ...Runnable, ...fields }),
-      v.check((body) => exactlyOne(body), EXACTLY_ONE),
-    ),
+    body: Run,
     stream: true,
     async handle(call) {
       const opened = await call.open(randomName("run"), { ephemeral: true });
