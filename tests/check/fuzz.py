@@ -15,7 +15,8 @@ from pathlib import Path
 from components.check.project import UsageError, check_path
 from components.check.report import FORMATS
 from components.commands.check import plain
-from tests.check.corpus import PROJECTS, SOUND, TOML
+from tests.check.corpus import PROJECTS
+from tests.check.projects import SOUND, TOML
 
 TODAY = date(2026, 11, 16)
 PIECES = (

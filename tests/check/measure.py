@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.check.corpus import SOUND, config
+from tests.check.projects import SOUND, config
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = """\

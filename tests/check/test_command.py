@@ -13,7 +13,8 @@ import yaml
 
 from components.cli import main
 from components.settings.access import AccessSettings
-from tests.check.corpus import CONTAINER, PROJECTS, SOUND, Project, config, project
+from tests.check.corpus import PROJECTS
+from tests.check.projects import CONTAINER, SOUND, Project, config, project
 from tests.check.sarif import SARIF
 from tests.check.test_corpus import write
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from components.check.project import check_path
-from tests.check.corpus import PROJECTS, Project
+from tests.check.corpus import PROJECTS
+from tests.check.projects import Project
 
 TODAY = date(2026, 11, 16)
 

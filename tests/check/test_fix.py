@@ -9,7 +9,8 @@ import pytest
 
 from components.check import fixes
 from components.cli import main
-from tests.check.corpus import PROJECTS, TOML, config
+from tests.check.corpus import PROJECTS
+from tests.check.projects import TOML, config
 from tests.check.test_command import DRIFTED, ROOT
 from tests.check.test_corpus import write
 

@@ -13,7 +13,8 @@ from components.check.project import check_path
 from components.check.script import Script
 from components.cli import main
 from tests.check import fuzz
-from tests.check.corpus import CONTAINER, PROJECTS, SOUND, config
+from tests.check.corpus import PROJECTS
+from tests.check.projects import CONTAINER, SOUND, config
 from tests.check.test_corpus import TODAY, write
 
 
