@@ -1,8 +1,11 @@
 """The reference of all settings in `docs/settings.md` and the JSON Schema for editors, both made from the models."""
 
+import ast
+import inspect
 import json
 import types
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -10,6 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from components.settings import SandboxSettings
+from components.settings.base import Section
 
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "any"}
 
@@ -23,6 +27,10 @@ def schema() -> str:
     """Give the schema of a stack's settings file, `Pulumi.<stack>.yaml`."""
     document = SandboxSettings.model_json_schema()
     definitions = document.pop("$defs")
+    for _, model in sections():
+        properties = (document if model is SandboxSettings else definitions[model.__name__])["properties"]
+        for name, words in descriptions(model).items():
+            properties[name] = dict(sorted({**properties[name], "description": words}.items()))
     top = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Pulumi stack settings of a Cloudflare Sandbox stack",
@@ -40,6 +48,17 @@ def sections() -> list[tuple[str, type[BaseModel]]]:
     return [(path, model) for model, path in found.items()]
 
 
+def descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Give the text below each setting. The models do not read it themselves: that would cost every program's start."""
+    found: dict[str, str] = {}
+    for kind in (each for each in reversed(model.__mro__) if issubclass(each, Section) and each is not Section):
+        body = ast.parse(inspect.getsource(kind)).body[0].body  # type: ignore[attr-defined]  # it is a class
+        for setting, below in pairwise(body):
+            if isinstance(setting, ast.AnnAssign) and isinstance(below, ast.Expr):
+                found[ast.unparse(setting.target)] = inspect.cleandoc(ast.literal_eval(below.value))
+    return found
+
+
 def _visit(path: str, model: type[BaseModel], found: dict[type[BaseModel], str]) -> None:
     if model in found:
         return
@@ -54,8 +73,9 @@ def _visit(path: str, model: type[BaseModel], found: dict[type[BaseModel], str])
 def _table(path: str, model: type[BaseModel]) -> Iterator[str]:
     yield from (f"### {f'`{path}`' if path else 'The document'}", "", _sentence(model.__doc__), "")
     yield from ("| Setting | Value | If left out | |", "|---|---|---|---|")
+    words = descriptions(model)
     for name, field in model.model_fields.items():
-        yield f"| `{name}` | {_kind(field.annotation)} | {_default(field)} | {_sentence(field.description)} |"
+        yield f"| `{name}` | {_kind(field.annotation)} | {_default(field)} | {_sentence(words.get(name))} |"
     yield ""
 
 

@@ -9,7 +9,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -59,7 +59,7 @@ def rule(check: Rule) -> Rule:
 class Section(BaseModel):
     """A part of the settings."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Self:
@@ -71,15 +71,20 @@ class Section(BaseModel):
             problems = error.errors(include_url=False)
             raise SettingsError([line for problem in problems for line in _lines(problem, cls)]) from None
 
+    _rules: ClassVar[tuple[Callable[[Any], None], ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._rules += tuple(each_ for each_ in vars(cls).values() if getattr(each_, "is_rule", False))
+
     @model_validator(mode="after")
     def _keeps_the_rules(self) -> Self:
         broken = []
-        for each_ in (each_ for kind in reversed(type(self).__mro__) for each_ in vars(kind).values()):
-            if getattr(each_, "is_rule", False):
-                try:
-                    each_(self)
-                except ValueError as error:
-                    broken.append(str(error))
+        for check in self._rules:
+            try:
+                check(self)
+            except ValueError as error:
+                broken.append(str(error))
         if broken:
             raise _SeveralError(broken)
         return self

@@ -3,9 +3,12 @@
 import json
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
+
+from components.bridged.nested import Nested
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = "{n: type(v).__name__ for n, v in vars(sdk).items() if not n.startswith('__')}"
@@ -56,6 +59,77 @@ def test_classes_are_the_same_and_known_to_the_engine(order: str):
     known = "from pulumi.runtime import rpc; known = len(rpc._RESOURCE_MODULES) > 300"
     same = "all(getattr(sdk, name) is part for name, part in parts.items())"
     assert run(f"{order}; same = {same}; {known}; print(json.dumps([known, same]))") == [True, True]
+
+
+# Every type that a resource's inputs and outputs are made of, as the engine's serialization sees it.
+NESTED = """
+from pulumi import _types
+def look(kind, seen):
+    if not isinstance(kind, type):
+        for inner in getattr(kind, "__args__", ()):
+            look(inner, seen)
+    elif kind.__module__.startswith("pulumi_cloudflare") and str(kind) not in seen:
+        types = _types.input_type_types if _types.is_input_type(kind) else _types._types_from_py_properties
+        names = _types._py_to_pulumi_names_from_py_properties(kind)
+        seen[str(kind)] = [names, {name: str(inner) for name, inner in types(kind).items()}]
+        for inner in types(kind).values():
+            look(inner, seen)
+seen = {}
+for name, part in parts.items():
+    look(part, seen)
+    look(getattr(sys.modules[part.__module__], f"{name}Args", None), seen)
+print(json.dumps(seen))
+"""
+
+
+def test_nested_types_are_those_of_the_whole_package():
+    alone = run(f"{PARTS}\n{NESTED}")
+    assert alone == run(f"{WHOLE}; {PARTS}\n{NESTED}")
+    assert isinstance(alone, dict)
+    assert {"_inputs", "outputs"} <= {name.split(".")[1] for name in alone}
+    assert len(alone) > 300
+
+
+def test_a_nested_type_stays_the_same_class_when_the_package_is_made_whole():
+    program = """
+import pulumi_cloudflare._inputs as inputs, pulumi_cloudflare.outputs as outputs
+early = [inputs.R2BucketLifecycleRuleArgs, outputs.R2BucketLifecycleRule]
+import pulumi_cloudflare as sdk
+same = [sdk.R2BucketLifecycleRuleArgs is early[0], sdk.outputs.R2BucketLifecycleRule is early[1]]
+print(json.dumps([*same, "R2BucketLifecycleRule" in dir(outputs), type(outputs).__name__]))"""
+    assert run(PARTS + program) == [True, True, True, "module"]
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from pulumi_cloudflare._inputs import *; ZoneAccountArgs",
+        "from pulumi_cloudflare._inputs import ZoneAccountArgsDict",
+        "import pulumi_cloudflare.outputs; assert 'ZoneAccount' in dir(pulumi_cloudflare.outputs)",
+    ],
+)
+def test_who_asks_for_nested_types_later_gets_all(imports: str, whole: object):
+    assert run(f"{PARTS}\n{imports}\n{WHOLE}\nprint(json.dumps({SHAPE}))") == whole
+
+
+def test_only_the_nested_types_that_are_named_get_defined():
+    program = "from components import bridged; bridged.R2BucketLifecycle; nested = sys.modules['pulumi_cloudflare.{}']"
+    defined = (
+        "sorted(each for each, value in vars(nested).items() if getattr(value, '__module__', 0) == nested.__name__)"
+    )
+    assert run(f"{program.format('outputs')}; print(json.dumps({defined}))") == []
+    inputs = run(f"{program.format('_inputs')}; print(json.dumps({defined}))")
+    assert isinstance(inputs, list)
+    assert inputs
+    assert all(each.startswith("R2BucketLifecycleRule") and each.endswith("Args") for each in inputs)
+
+
+def test_a_file_of_another_form_is_refused(tmp_path: Path):
+    odd = tmp_path / "odd.py"
+    odd.write_text("import pulumi\n__all__ = []\n@pulumi.output_type\n# a remark\nclass Odd: ...\n")
+    nested = Nested(ModuleSpec("sdk.outputs", None, origin=str(odd)), lambda: None)
+    with pytest.raises(ImportError, match=r"odd\.py has not the form that pulumi's generator gives it"):
+        nested.open()
 
 
 def test_looking_at_loaded_modules_does_not_load_more():

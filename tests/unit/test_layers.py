@@ -25,7 +25,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/provider/resources": ({"pulumi"}, {*PURE, "provider"}),
     "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider"}),
     # Components take classes of the bridged SDK from here: importing it whole takes seconds.
-    "components/bridged": ({"pulumi_cloudflare"}, set()),
+    "components/bridged": ({"pulumi_cloudflare"}, {"bridged"}),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "provider/resources"}) for part in PARTS},
     **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "provider/resources", "stack"}) for room in WHOLE},
     # Asks a deployment over the network, and needs nothing else of the package.

@@ -1,0 +1,83 @@
+"""The nested types of the bridged SDK, of which only those that resources in use name get defined.
+
+All of them stand in two modules, 12 MB of source together, which every resource with a nested property imports: running
+them takes longer than all else a program does before its first resource. A `Nested` stands in for such a module, cuts
+single classes out of its file and runs those. Whoever asks it for more makes it whole; classes it has stay the same.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+_DECORATOR: Final = {"_inputs": b"\n@pulumi.input_type\n", "outputs": b"\n@pulumi.output_type\n"}
+_CLASS: Final = re.compile(rb"class (\w+)")
+_QUOTED: Final = re.compile(rb"'(\w+)'")
+IMPORTS: Final = {"_inputs": b"\nfrom ._inputs import *\n", "outputs": b"\nfrom . import outputs\n"}
+"""The modules of nested types, and how a module that uses them says so."""
+
+
+class Nested(ModuleType):
+    """A module of nested types before all of its code ran."""
+
+    def __init__(self, spec: ModuleSpec, make_whole: Callable[[], None]) -> None:
+        super().__init__(spec.name)
+        self.__spec__, self.__file__, self.__package__ = spec, spec.origin, spec.parent
+        self._make_whole = make_whole
+        self._source: dict[str, bytes] = {}
+        self._defined: set[str] = set()
+
+    def open(self) -> None:
+        """Read the file, and run what stands above its classes; the module can be imported by then."""
+        decorator = _DECORATOR[self.__name__.rpartition(".")[2]]
+        head, *pieces = Path(str(self.__file__)).read_bytes().split(decorator)
+        self._run(head.partition(b"\n__all__ = [")[0])
+        for piece in pieces:
+            found = _CLASS.match(piece)
+            if found is None:
+                raise ImportError(f"{self.__file__} has not the form that pulumi's generator gives it")
+            # Between two decorators there may be a further class, a form of the next one for type checkers only.
+            self._source[found[1].decode()] = decorator + piece.partition(b"\nclass ")[0]
+
+    def define(self, source: bytes) -> None:
+        """Define the classes that this source names, and those that they name in turn, for `import *` too."""
+        wanted = self._named(source)
+        new: dict[str, bytes] = {}
+        while wanted:
+            name = wanted.pop()
+            new[name] = self._source[name]
+            wanted |= self._named(new[name]) - new.keys()
+        self._run(b"".join(new.values()))
+        self._defined |= new.keys()
+        self.__all__ = sorted(self._defined)
+
+    def complete(self) -> None:
+        """Run all of the module's code, but keep the classes that somebody may hold already."""
+        kept = {name: vars(self)[name] for name in self._defined}
+        for name in ("_make_whole", "_source", "_defined"):
+            delattr(self, name)
+        self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is like any other module
+        self.__spec__.loader.exec_module(self)  # type: ignore[union-attr]  # a module that was found has both
+        vars(self).update(kept)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._source:
+            self.define(f"'{name}'".encode())
+            del self.__all__
+        elif name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        else:
+            self._make_whole()
+        return getattr(self, name)
+
+    def __dir__(self) -> Iterable[str]:
+        self._make_whole()
+        return dir(self)
+
+    def _named(self, source: bytes) -> set[str]:
+        return {name for name in map(bytes.decode, _QUOTED.findall(source)) if name in self._source} - self._defined
+
+    def _run(self, source: bytes) -> None:
+        exec(compile(source, f"parts of {self.__file__}", "exec"), vars(self))  # noqa: S102 - the SDK's own code
