@@ -113,7 +113,7 @@ class InstanceSizeArgs(TypedDict):
     memory_mib: Input[int]
     """Memory in MiB, at least 3072 per vCPU."""
     disk_mb: Input[int]
-    """Disk in MB, at most 2000 per GiB of memory."""
+    """Disk in MB, at most 20000."""
 
 
 class PlacementConstraintsArgs(TypedDict, total=False):
