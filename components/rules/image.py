@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ..platform.containers import INSTANCE_TYPES, MANAGED, REGISTRY
 from ..platform.references import parse
 from ..platform.sdk import IMAGE, REPOSITORY, SERVER, SHIM
-from ..platform.sdk_support import is_official
+from ..platform.sdk_support import is_official, official_tag
 from .facts import LASTING, THROW_AWAY, Container, Dockerfile, Fact, Image, Package, Stack, Stage
 from .features import base_tags, images, references, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
@@ -193,6 +193,18 @@ def platform(stack: Stack) -> Iterator[Hit]:
                 yield hit(said.where, f"the image is for {said.value}", wanted=_PLATFORM)
 
 
+def _built_on(image: Image) -> Iterator[Fact[str]]:
+    """Give the image that a Dockerfile's last stage goes back to."""
+    stages = image.dockerfile.stages if image.dockerfile else None
+    yield from (stage.base for stage in stages or () if stage.built and stage.base)
+
+
+def _may_serve(reference: str) -> bool:
+    """Say whether an image has the server of 0.x; an official one does unless its tag says 1.x."""
+    tag = official_tag(reference)
+    return is_official(reference) and (tag is None or tag.version.major == 0)
+
+
 @rule(
     "image/entrypoint",
     "The entry point of the official image stays",
@@ -206,13 +218,19 @@ def platform(stack: Stack) -> Iterator[Hit]:
         _from(f"{IMAGE}:0.12.10", entrypoint=f'["{SERVER}"]'),
         _from("docker.io/library/debian:12", entrypoint='["/app"]'),
         _beside(f"{IMAGE}:0.12.10", entrypoint='["/sandbox"]'),
+        _from(f"{IMAGE}:1.0.0", entrypoint='["/app"]'),
     ],
-    bad=[_from(f"{IMAGE}:0.12.10", entrypoint='["/app"]')],
+    bad=[
+        _from(f"{IMAGE}:0.12.10", entrypoint='["/app"]'),
+        _from(f"{IMAGE}{_DIGEST}", entrypoint='["/app"]'),
+        _from(f"{IMAGE}:latest", entrypoint='["/app"]'),
+    ],
+    also=["image/floating"],
 )
 def entrypoint(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         said = image.dockerfile.entrypoint if image.dockerfile else None
-        derived = any(tag.value.version.major == 0 for tag in base_tags(image, built=True))
+        derived = any(_may_serve(base.value) for base in _built_on(image))
         if said and said.value and derived and SERVER not in said.value:
             yield hit(said.where, f"ENTRYPOINT {said.value} replaces the sandbox server")
 

@@ -176,6 +176,11 @@ PROJECTS: dict[str, Project] = {
             "Dockerfile": 'FROM --platform=linux/arm64 docker.io/cloudflare/sandbox:0.12.10\nENTRYPOINT ["/start.sh"]\n'
         },
     ),
+    "floating image with another entry point": project(
+        "image/floating Dockerfile:1",
+        "image/entrypoint Dockerfile:2",
+        files={"Dockerfile": 'FROM docker.io/cloudflare/sandbox:latest\nENTRYPOINT ["/start.sh"]\n'},
+    ),
     "images that float": project(
         "image/floating Dockerfile:1",
         "image/floating-base Dockerfile:2",
