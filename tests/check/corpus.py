@@ -92,6 +92,13 @@ PROJECTS: dict[str, Project] = {
             "FROM docker.io/library/debian:12.8\nCOPY --from=server /container-server /container-server\n"
         },
     ),
+    "no server in the image": project(
+        "image/server-missing Dockerfile:1", files={"Dockerfile": "FROM debian:12\nRUN apt-get update\n"}
+    ),
+    "no server in an image by reference": project(
+        "image/server-missing wrangler.jsonc:11",
+        containers=[{**CONTAINER, "image": "docker.io/library/debian:12"}],
+    ),
     "8 package.json and lock file drifted apart": project(
         "versions/lock-agrees package-lock.json:4", files=sdk("0.12.10", "0.12.9")
     ),
@@ -321,6 +328,14 @@ PROJECTS: dict[str, Project] = {
             "COPY --from=server /container-server/sandbox /sandbox\n"
             'ENV SANDBOX_VERSION=0.12.10\nENTRYPOINT ["/sandbox"]\n'
         },
+    ),
+    "container that is no sandbox": project(
+        files={
+            "web/Dockerfile": 'FROM node:24\nCMD ["node"]\n',
+            **entry(GET + HANDLED, exports="Sandbox, Web"),
+        },
+        containers=[CONTAINER, {**CONTAINER, "class_name": "Web", "image": "./web/Dockerfile"}],
+        migrations=[{"tag": "v1", "new_sqlite_classes": ["Sandbox", "Web"]}],
     ),
     "generation 1 with fields of the scheduler": project(
         "container/managed-fields wrangler.jsonc:9",
