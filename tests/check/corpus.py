@@ -354,6 +354,7 @@ PROJECTS: dict[str, Project] = {
             "    await client.zeroTrust.tunnels.list();\n    return env.SANDBOX_API.fetch(request);"
         )
     ),
+    "previews imported and not used": project(files=entry(GET + HANDLED, imports="getSandbox, proxyToSandbox")),
     "options that are not seen": project(
         files=entry(GET + "    await sandbox.mountBucket('FILES', '/mnt', options);\n" + HANDLED)
     ),
