@@ -168,9 +168,9 @@ def _uses(script: Script, name: str, calls: list[Call]) -> Iterator[Fact[str]]:
     for match in _WORDS.finditer(script.masked) if said else ():
         word = next(filter(None, match.groups()))
         before = next((pattern for part, pattern in _BEFORE.items() if part in word), None)
-        if before is None or before.search(script.masked[max(0, match.start() - 60) : match.start()]):
-            if not _only_taken(script.masked, match.end()):
-                yield Fact(word, f"{name}:{script.line(match.start())}")
+        fits = before is None or before.search(script.masked[max(0, match.start() - 60) : match.start()])
+        if fits and not _only_taken(script.masked, match.end()):
+            yield Fact(word, f"{name}:{script.line(match.start())}")
     for call in calls:
         # With an endpoint the container mounts by itself; locally nothing is mounted.
         told = call.arguments[2] if len(call.arguments) > 2 else "{}"

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pulumi
 import pytest
 import yaml
@@ -95,42 +94,6 @@ def test_a_built_image(project: Path):
     }
     assert component.secret_outputs == frozenset()
     assert outputs["context_hash"].startswith(tag)
-
-
-class Refused(grpc.RpcError):
-    """How a call of the engine fails."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__()
-        self.why = why
-
-    def code(self) -> grpc.StatusCode:
-        return grpc.StatusCode.UNKNOWN
-
-    def details(self) -> str:
-        return self.why
-
-
-@pytest.mark.parametrize(
-    ("why", "kind", "message"),
-    [
-        (
-            "grpc: the client connection is closing",
-            pulumi.RunError,
-            r"no registry credentials were minted, as another error stopped the run",
-        ),
-        ("forbidden", Exception, rf"invoke of {FUNCTION} failed: forbidden"),
-    ],
-)
-def test_a_run_that_is_stopped_shows_no_traceback_of_the_program(
-    project: Path, why: str, kind: type[Exception], message: str
-):
-    def refuse(_: Any) -> Any:
-        raise Refused(why)
-
-    with pytest.raises(Exception, match=f"^{message}$") as caught:
-        deploy(lambda: SandboxImage("image", arguments(project, {})), answers={**ANSWERS, FUNCTION: refuse})
-    assert caught.type is kind
 
 
 def test_everything_a_builder_can_be_told(project: Path):
