@@ -432,11 +432,4 @@ PROJECTS: dict[str, Project] = {
             "  allowedHosts: string[] = ['a.example'];\n}\nexport default {};\n"
         },
     ),
-    "a Worker that has nothing to do with sandboxes": Project(
-        {
-            "wrangler.jsonc": '{"name": "other", "main": "index.ts"}',
-            "index.ts": "export default { fetch: () => new Response() };\n",
-            "package.json": '{"dependencies": {"hono": "^4.0.0"}}',
-        }
-    ),
 }

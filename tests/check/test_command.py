@@ -140,6 +140,33 @@ def test_what_is_not_understood_ends_with_2(
     assert err.startswith(message)
 
 
+OTHER = {
+    "wrangler.jsonc": '{"name": "other", "main": "index.ts"}',
+    "index.ts": "export default { fetch: () => new Response() };\n",
+    "package.json": '{"dependencies": {"hono": "^4.0.0"}}',
+}
+
+
+@pytest.mark.parametrize("files", [{}, {"notes.txt": "a"}, OTHER], ids=["empty", "notes", "no sandboxes"])
+def test_a_folder_with_nothing_to_check_has_not_passed(
+    files: dict[str, str], folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    write(folder, Project(files))
+    code, out, err = run(capsys, "--format", "json")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"nothing to check was found in {folder} and the folders below: no wrangler configuration of a Worker with "
+        "sandboxes, no Pulumi project with their settings, and in the folder itself neither a Dockerfile nor a "
+        "package.json with @cloudflare/sandbox; name the folder of the project, or one of its files\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["wrangler.jsonc", "index.ts"])
+def test_a_file_without_sandboxes_passes(name: str, folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, Project(OTHER))
+    assert run(capsys, name)[0] == 0
+
+
 @pytest.mark.parametrize(
     "arguments", [["check", "--format", "xml"], ["check", "--today", "soon"], [], ["fly"], ["key", "--tenant", "a"]]
 )
@@ -304,6 +331,28 @@ def test_a_pulumi_project(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert code == 2
     assert "mandatory: Pulumi.bad.yaml:4: contaner: no such setting; did you mean container? [check/unreadable]" in out
     assert "mandatory: Pulumi.dev.yaml:5: API_TOKEN holds what looks like a secret (3 characters)" in out
+
+
+def test_findings_lead_to_a_page_about_their_file(folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, Project({"app/src/index.ts": SOUND["src/index.ts"].replace("env.Sandbox", "env.BOX")}))
+    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
+    settings = "config:\n  p:settings:\n    worker: {entry: app/src/index.ts}\n    image: {dockerfile: Dockerfile}\n"
+    (folder / "Pulumi.dev.yaml").write_text(settings)
+    (folder / "Pulumi.bad.yaml").write_text("config:\n  p:settings:\n    contaner: {}\n")
+    (folder / "Dockerfile").write_text("RUN true\n")
+    write(folder / "other", project(main="none.ts"))
+    found = json.loads(run(capsys, "--format", "json")[1])["findings"]
+    assert [(each["where"], each["rule"], each["link"]) for each in found] == [
+        ("Dockerfile:1", "check/unreadable", "https://docs.docker.com/reference/dockerfile/"),
+        ("Pulumi.bad.yaml:3", "check/unreadable", "https://www.pulumi.com/docs/iac/concepts/config/"),
+        ("Pulumi.dev.yaml:3", "classes/bound", "https://www.pulumi.com/docs/iac/concepts/config/"),
+        (
+            "other/wrangler.jsonc:3",
+            "check/unreadable",
+            "https://developers.cloudflare.com/workers/wrangler/configuration/",
+        ),
+    ]
+    assert found[1]["remedy"] == "Mend the settings; docs/settings.md lists them all."
 
 
 def test_a_pulumi_project_with_a_worker_and_an_image_of_its_own(folder: Path, capsys: pytest.CaptureFixture[str]):
