@@ -16,6 +16,11 @@ from .source import Modules
 
 UNREADABLE = "check/unreadable"
 _BUILT = frozenset({"dist", "build", "out"})
+_PAGES = {
+    "Pulumi.": "https://www.pulumi.com/docs/iac/concepts/config/",
+    "Dockerfile": "https://docs.docker.com/reference/dockerfile/",
+}
+"""Pages about files that are not wrangler's, by how their names begin."""
 
 
 Described = tuple[Path, Stack, Mapping[str, str]]
@@ -52,7 +57,13 @@ def check_path(
             # Environments that inherit a mistake make it once.
             found.setdefault((finding.rule, finding.where, finding.what), finding)
     unreadable = {(where, what): _unreadable(where, what) for where, what in files.problems}
-    findings = sorted((*unreadable.values(), *found.values()), key=_order)
+    if is_folder(path) and not projects and not unreadable:
+        raise UsageError(
+            f"nothing to check was found in {path.absolute()} and the folders below: no wrangler configuration of a "
+            "Worker with sandboxes, no Pulumi project with their settings, and in the folder itself neither a "
+            f"Dockerfile nor a package.json with {PACKAGE}; name the folder of the project, or one of its files"
+        )
+    findings = sorted(map(_linked, (*unreadable.values(), *found.values())), key=_order)
     return Result(findings, len(dict.fromkeys(projects)), tuple(dict.fromkeys(projects)))
 
 
@@ -61,14 +72,27 @@ def _order(finding: Finding) -> tuple[str, int, str]:
     return (name, int(line), finding.rule) if line.isdigit() and name else (finding.where, 0, finding.rule)
 
 
+def _linked(finding: Finding) -> Finding:
+    """Lead from a file that is not wrangler's to a page about it instead of one about wrangler."""
+    page = next((page for start, page in _PAGES.items() if _file(finding.where).startswith(start)), None)
+    return replace(finding, link=page) if page and "/wrangler/" in finding.link else finding
+
+
+def _file(where: str) -> str:
+    return where.rpartition(":")[0].rpartition("/")[2]
+
+
 def _unreadable(where: str, what: str) -> Finding:
+    settings = _file(where).startswith("Pulumi.")
     return Finding(
         UNREADABLE,
         MANDATORY,
         where,
         what,
         "What cannot be read cannot be judged, and a deployment would fail on it too.",
-        "Mend the file, or leave it out of the project.",
+        "Mend the settings; docs/settings.md lists them all."
+        if settings
+        else "Mend the file, or leave it out of the project.",
         f"{DOCS}/workers/wrangler/configuration/",
         "2025-06-24",
     )

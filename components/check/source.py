@@ -49,6 +49,9 @@ _WORD_PARTS: Final = (
     "transport",
 )  # fmt: skip
 """A part of every such word, to look for before the slower search."""
+_TAKEN: Final = re.compile(r"[\w$\s,:]*+\}\s*(?:from\b|=\s*(?:await\s+)?(?:require|import)\s*\()")
+"""What follows a name in the list of an import."""
+_RENAMED: Final = re.compile(r"\s+as\b|\s*:")
 _BRIDGE: Final = f"{PACKAGE}/bridge"
 _HANDLER: Final = re.compile(r"\bfetch\s*(?::\s*(?:async\s*)?)?\([^)]*\)[^{;]{0,80}\{")
 
@@ -155,12 +158,18 @@ def _call(each: Invocation, where: str) -> Call:
     return Call(each.name, where, tuple(argument.text for argument in each.arguments), keys, spliced, each.dropped)
 
 
+def _only_taken(masked: str, at: int) -> bool:
+    """Say whether a name ends here that an import takes over; renamed, it counts as used, under whatever name."""
+    return bool(_TAKEN.match(masked, at, at + 500)) and not _RENAMED.match(masked, at, at + 500)
+
+
 def _uses(script: Script, name: str, calls: list[Call]) -> Iterator[Fact[str]]:
     said = any(word in script.text for word in _WORD_PARTS)
     for match in _WORDS.finditer(script.masked) if said else ():
         word = next(filter(None, match.groups()))
         before = next((pattern for part, pattern in _BEFORE.items() if part in word), None)
-        if before is None or before.search(script.masked[max(0, match.start() - 60) : match.start()]):
+        fits = before is None or before.search(script.masked[max(0, match.start() - 60) : match.start()])
+        if fits and not _only_taken(script.masked, match.end()):
             yield Fact(word, f"{name}:{script.line(match.start())}")
     for call in calls:
         # With an endpoint the container mounts by itself; locally nothing is mounted.

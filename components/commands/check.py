@@ -1,6 +1,7 @@
 """The command `check`: judge projects, print the findings, mend what needs no decision.
 
-Ends with 0 when nothing mandatory is left, 1 when something is, 2 when the command or a file could not be understood.
+Ends with 0 when nothing mandatory is left, 1 when something is, 2 when the command or a file could not be understood or
+a folder held nothing to check.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Instance types, size rules, places and limits of container applications.
 
-Source: Cloudflare's documentation and wrangler 4.125 to 4.147. 2026-11-16.
+Source: Cloudflare's documentation and changelog (disk no longer follows memory since 2026-09-29) and wrangler 4.125 to
+4.147. 2026-11-16.
 """
 
 from collections.abc import Iterator, Mapping
@@ -70,9 +71,6 @@ def size_problems(size: Size) -> Iterator[tuple[str, str]]:
         )
     if size.disk_mb > LARGEST.disk_mb:
         yield "diskMb", f"an instance has at most {LARGEST.disk_mb} MB of disk, not {size.disk_mb}"
-    elif size.disk_mb > size.memory_mib * 2000 / 1024:
-        allowed = size.memory_mib * 2000 // 1024
-        yield "diskMb", f"{size.memory_mib} MiB of memory allow {allowed} MB of disk (2 GB per GiB), not {size.disk_mb}"
 
 
 ACCOUNT_LIMITS: Final = Size(1_500, 6 * 1024 * 1024, 30_000_000)

@@ -201,7 +201,7 @@ SIZE: Final = Record(
     {
         "vcpu": Property(Number(whole=False), "Virtual CPUs, 1 to 4.", required=True),
         "memoryMib": Property(Number(least=1), "Memory in MiB, at least 3072 per vCPU.", required=True),
-        "diskMb": Property(Number(least=1), "Disk in MB, at most 2000 per GiB of memory.", required=True),
+        "diskMb": Property(Number(least=1), "Disk in MB, at most 20000.", required=True),
     },
     "A size of one's own instead of an instance type.",
 )

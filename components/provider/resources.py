@@ -5,7 +5,7 @@ environment variables) stay as they are.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NotRequired, TypedDict
+from typing import Any, ClassVar, Final, Never, NotRequired, TypedDict
 
 import pulumi
 from pulumi import Input
@@ -113,7 +113,7 @@ class InstanceSizeArgs(TypedDict):
     memory_mib: Input[int]
     """Memory in MiB, at least 3072 per vCPU."""
     disk_mb: Input[int]
-    """Disk in MB, at most 2000 per GiB of memory."""
+    """Disk in MB, at most 20000."""
 
 
 class PlacementConstraintsArgs(TypedDict, total=False):
@@ -312,4 +312,15 @@ def get_registry_credentials(
     found: pulumi.Output[Any] = pulumi.runtime.invoke_output(
         "cloudflare-sandbox:index:getRegistryCredentials", arguments, opts or pulumi.InvokeOutputOptions()
     )
-    return pulumi.Output.secret(found)
+    return pulumi.Output.secret(found.recover(_told_once))
+
+
+_STOPPED: Final = ("the client connection is closing", "Resource monitor has terminated")
+"""How a call ends that was under way when the engine stopped the run."""
+
+
+def _told_once(error: Exception) -> Never:
+    """Say in one line that the run was stopped; what stopped it is an error of its own, and no fault of the program."""
+    if any(words in str(error) for words in _STOPPED):
+        raise pulumi.RunError("no registry credentials were minted, as another error stopped the run") from None
+    raise error

@@ -9,7 +9,20 @@ from dataclasses import replace
 from datetime import date
 from typing import cast
 
-from . import auth, classes, code, container, flags, image, preview, storage, supply_chain, support, versions
+from . import (
+    auth,
+    classes,
+    code,
+    container,
+    flags,
+    image,
+    image_parts,
+    preview,
+    storage,
+    supply_chain,
+    support,
+    versions,
+)
 from .facts import Stack
 from .finding import ADVISORY, CATALOGUE, MANDATORY, OFF, SEVERITIES, Finding, Rule, Severity
 
@@ -26,7 +39,20 @@ __all__ = [
     "valid_overrides",
 ]
 
-_MODULES = (flags, classes, versions, support, image, container, preview, auth, storage, supply_chain, code)
+_MODULES = (
+    flags,
+    classes,
+    versions,
+    support,
+    image,
+    image_parts,
+    container,
+    preview,
+    auth,
+    storage,
+    supply_chain,
+    code,
+)
 
 
 class UnknownRuleError(ValueError):

@@ -176,7 +176,7 @@ class Source(_Facts):
     where: str = "source"
     calls: tuple[Call, ...] | None = None
     uses: tuple[Fact[str], ...] | None = None
-    """Words of the SDK that occur: fields of a subclass, names imported, option names."""
+    """Words of the SDK that are used: fields of a subclass, functions, option names."""
     proxy_position: Fact[str] | None = None
     """Where `proxyToSandbox` stands in the fetch handler: `first` or `late`."""
 

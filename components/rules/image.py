@@ -1,40 +1,20 @@
-"""Rules about container images: how they are named, what they start from, what they hold."""
+"""Rules about container images: how they are named, for which machine, how large, and no secret in them."""
 
 from collections.abc import Iterator
 
 from ..platform.containers import INSTANCE_TYPES, MANAGED, REGISTRY
 from ..platform.references import parse
-from ..platform.sdk import IMAGE, REPOSITORY, SERVER, SHIM
+from ..platform.sdk import IMAGE, REPOSITORY
 from ..platform.sdk_support import is_official
-from .facts import LASTING, THROW_AWAY, Container, Dockerfile, Fact, Image, Package, Stack, Stage
-from .features import base_tags, images, references, sdk
+from .facts import LASTING, THROW_AWAY, Container, Fact, Image, Stack
+from .features import base_tags, images, references
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .image_examples import DIGEST, beside, referring, starting
 from .secrets import looks_secret, shown
 
 _IMAGES = "/containers/image-management/"
 _DOCKERFILE = "/sandbox/sdk/configuration/dockerfile/"
-_DIGEST = f"@sha256:{'a' * 64}"
 _PLATFORM = "linux/amd64"
-_HELPER = SHIM.rpartition("/")[2]
-
-
-def _with(reference: str, **more: object) -> Stack:
-    return Stack(containers=(Container.of(image=Image.of(reference=reference), **more),))
-
-
-def _from(base: str, *, platform: str | None = None, **more: object) -> Stack:
-    return _staged(Stage.of("Dockerfile:2", base=base, platform=platform), **more)
-
-
-def _staged(*stages: Stage, **more: object) -> Stack:
-    return Stack(containers=(Container(image=Image(dockerfile=Dockerfile.of("Dockerfile", stages=stages, **more))),))
-
-
-def _beside(base: str, platform: str | None = None, **more: object) -> Stack:
-    """Make an image on Debian with a stage before it that is only copied from."""
-    told = Fact(platform, "Dockerfile:1") if platform else None
-    spare = Stage(Fact(base, "Dockerfile:1"), told, "Dockerfile:1", built=False)
-    return _staged(spare, Stage.of("Dockerfile:2", base="docker.io/library/debian:12"), **more)
 
 
 @rule(
@@ -45,8 +25,13 @@ def _beside(base: str, platform: str | None = None, **more: object) -> Stack:
     remedy="Write the reference in full, without a scheme: {wanted}.",
     link=_IMAGES,
     since="2025-06-24",
-    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{REGISTRY}/account/app:1"), _with("app:1"), _with("what is this")],
-    bad=[_with("cloudflare/sandbox:0.12.10"), _with(f"https://{IMAGE}:0.12.10")],
+    good=[
+        referring(f"{IMAGE}:0.12.10"),
+        referring(f"{REGISTRY}/account/app:1"),
+        referring("app:1"),
+        referring("what is this"),
+    ],
+    bad=[referring("cloudflare/sandbox:0.12.10"), referring(f"https://{IMAGE}:0.12.10")],
 )
 def fully_qualified(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
@@ -69,8 +54,8 @@ def fully_qualified(stack: Stack) -> Iterator[Hit]:
     remedy="Add the exact tag, or better the digest: {reference}@sha256:…",
     link=_IMAGES,
     since="2025-06-24",
-    good=[_with(f"{IMAGE}:0.12.10"), _with(f"{IMAGE}{_DIGEST}")],
-    bad=[_with(IMAGE)],
+    good=[referring(f"{IMAGE}:0.12.10"), referring(f"{IMAGE}{DIGEST}")],
+    bad=[referring(IMAGE)],
 )
 def tag_missing(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
@@ -99,12 +84,17 @@ def _drawn_on(image: Image) -> Iterator[Fact[str]]:
     remedy="Name the exact version, and best the digest, instead of {reference}.",
     link=_DOCKERFILE,
     since="2026-09-30",
-    good=[_from(f"{IMAGE}:0.12.10"), _from(f"{IMAGE}{_DIGEST}"), _from("debian"), _with(f"{IMAGE}:0.12.10")],
+    good=[
+        starting(f"{IMAGE}:0.12.10"),
+        starting(f"{IMAGE}{DIGEST}"),
+        starting("debian"),
+        referring(f"{IMAGE}:0.12.10"),
+    ],
     bad=[
-        _with(f"{IMAGE}:latest"),
-        _from(f"{IMAGE}:latest"),
-        _from("cloudflare/sandbox"),
-        _from("docker.io/library/node:24", copies=(Fact(f"{IMAGE}:latest", "Dockerfile:2"),)),
+        referring(f"{IMAGE}:latest"),
+        starting(f"{IMAGE}:latest"),
+        starting("cloudflare/sandbox"),
+        starting("docker.io/library/node:24", copies=(Fact(f"{IMAGE}:latest", "Dockerfile:2"),)),
     ],
 )
 def floating(stack: Stack) -> Iterator[Hit]:
@@ -126,13 +116,13 @@ def floating(stack: Stack) -> Iterator[Hit]:
     link="https://docs.docker.com/build/building/best-practices/#pin-base-image-versions",
     since="2025-06-24",
     good=[
-        _from("scratch"),
-        _from(f"{IMAGE}:latest"),
-        _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:0.9.1", "Dockerfile:2"),)),
+        starting("scratch"),
+        starting(f"{IMAGE}:latest"),
+        starting("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:0.9.1", "Dockerfile:2"),)),
     ],
     bad=[
-        _from("debian"),
-        _from("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:latest", "Dockerfile:2"),)),
+        starting("debian"),
+        starting("docker.io/library/node:24", copies=(Fact("ghcr.io/astral-sh/uv:latest", "Dockerfile:2"),)),
     ],
 )
 def floating_base(stack: Stack) -> Iterator[Hit]:
@@ -151,11 +141,11 @@ def floating_base(stack: Stack) -> Iterator[Hit]:
     link=_IMAGES,
     since="2025-06-24",
     good=[
-        Stack(environment=Fact(LASTING, "environment"), containers=_with(f"{IMAGE}{_DIGEST}").containers),
-        Stack(environment=Fact(THROW_AWAY, "environment"), containers=_with(f"{IMAGE}:0.12.10").containers),
-        _with(f"{IMAGE}:0.12.10"),
+        Stack(environment=Fact(LASTING, "environment"), containers=referring(f"{IMAGE}{DIGEST}").containers),
+        Stack(environment=Fact(THROW_AWAY, "environment"), containers=referring(f"{IMAGE}:0.12.10").containers),
+        referring(f"{IMAGE}:0.12.10"),
     ],
-    bad=[Stack(environment=Fact(LASTING, "environment"), containers=_with(f"{IMAGE}:0.12.10").containers)],
+    bad=[Stack(environment=Fact(LASTING, "environment"), containers=referring(f"{IMAGE}:0.12.10").containers)],
 )
 def digest(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
@@ -174,14 +164,14 @@ def digest(stack: Stack) -> Iterator[Hit]:
     link=_IMAGES,
     since="2025-06-24",
     good=[
-        _from(f"{IMAGE}:0.12.10"),
-        _from(f"{IMAGE}:0.12.10", platform=_PLATFORM),
-        _from(f"{IMAGE}:0.12.10", platform="$BUILDPLATFORM"),
-        _beside("docker.io/library/golang:1.26", "linux/arm64"),
+        starting(f"{IMAGE}:0.12.10"),
+        starting(f"{IMAGE}:0.12.10", platform=_PLATFORM),
+        starting(f"{IMAGE}:0.12.10", platform="$BUILDPLATFORM"),
+        beside("docker.io/library/golang:1.26", "linux/arm64"),
         Stack(containers=(Container(image=Image.of(platform=_PLATFORM)),)),
     ],
     bad=[
-        _from(f"{IMAGE}:0.12.10", platform="linux/arm64"),
+        starting(f"{IMAGE}:0.12.10", platform="linux/arm64"),
         Stack(containers=(Container(image=Image.of(platform="linux/arm64")),)),
     ],
 )
@@ -194,30 +184,6 @@ def platform(stack: Stack) -> Iterator[Hit]:
 
 
 @rule(
-    "image/entrypoint",
-    "The entry point of the official image stays",
-    severity=MANDATORY,
-    why="The entry point is the server that the SDK talks to on port 3000; without it every call waits, then fails.",
-    remedy="Remove ENTRYPOINT and start your program with CMD; the server runs and watches it.",
-    link=_DOCKERFILE,
-    since="SDK 0.6.5",
-    good=[
-        _from(f"{IMAGE}:0.12.10", entrypoint=Fact(None, "Dockerfile")),
-        _from(f"{IMAGE}:0.12.10", entrypoint=f'["{SERVER}"]'),
-        _from("docker.io/library/debian:12", entrypoint='["/app"]'),
-        _beside(f"{IMAGE}:0.12.10", entrypoint='["/sandbox"]'),
-    ],
-    bad=[_from(f"{IMAGE}:0.12.10", entrypoint='["/app"]')],
-)
-def entrypoint(stack: Stack) -> Iterator[Hit]:
-    for _, image in images(stack):
-        said = image.dockerfile.entrypoint if image.dockerfile else None
-        derived = any(tag.value.version.major == 0 for tag in base_tags(image, built=True))
-        if said and said.value and derived and SERVER not in said.value:
-            yield hit(said.where, f"ENTRYPOINT {said.value} replaces the sandbox server")
-
-
-@rule(
     "image/secret-in-layer",
     "No secret is baked into the image",
     severity=MANDATORY,
@@ -226,86 +192,16 @@ def entrypoint(stack: Stack) -> Iterator[Hit]:
     link="/sandbox/sdk/configuration/environment-variables/",
     since="2025-06-24",
     good=[
-        _from(f"{IMAGE}:0.12.10", environment=(("NODE_ENV", Fact("production", "Dockerfile:2")),)),
-        _from(f"{IMAGE}:0.12.10", environment=(("API_TOKEN", Fact("$API_TOKEN", "Dockerfile:2")),)),
+        starting(f"{IMAGE}:0.12.10", environment=(("NODE_ENV", Fact("production", "Dockerfile:2")),)),
+        starting(f"{IMAGE}:0.12.10", environment=(("API_TOKEN", Fact("$API_TOKEN", "Dockerfile:2")),)),
     ],
-    bad=[_from(f"{IMAGE}:0.12.10", environment=(("API_TOKEN", Fact("s3cr3t-value-1", "Dockerfile:2")),))],
+    bad=[starting(f"{IMAGE}:0.12.10", environment=(("API_TOKEN", Fact("s3cr3t-value-1", "Dockerfile:2")),))],
 )
 def secret_in_layer(stack: Stack) -> Iterator[Hit]:
     for _, image in images(stack):
         for name, said in (image.dockerfile.environment if image.dockerfile else None) or ():
             if looks_secret(name, said.value):
                 yield hit(said.where, f"{name} holds what looks like a secret ({shown(said.value)})", name=name)
-
-
-def _carrier(base: str, version: str = "1.0.0", paths: tuple[str, ...] = (SHIM,)) -> Stack:
-    copies = (Fact(f"{IMAGE}:1.0.0", "Dockerfile:2"),)
-    stack = _from(base, copies=copies, copied_paths=paths)
-    return Stack(package=Package.of(locked=version), containers=stack.containers)
-
-
-@rule(
-    "image/carrier-as-base",
-    "No image starts from cloudflare/sandbox:1.x",
-    severity=MANDATORY,
-    why="From 1.0 on that image only carries one helper; it is no sandbox server and no base to build on.",
-    remedy="Start from any linux/amd64 image and copy /usr/local/bin/sandbox-shim from {reference}.",
-    link="/sandbox/sdk/migrate/",
-    since="2026-09-30",
-    good=[_from(f"{IMAGE}:0.12.10"), _carrier("docker.io/library/debian:12"), _beside(f"{IMAGE}:1.0.0")],
-    bad=[_from(f"{IMAGE}:1.0.0"), _with(f"{IMAGE}:1.0.0")],
-)
-def carrier_as_base(stack: Stack) -> Iterator[Hit]:
-    for _, image in images(stack):
-        for said in base_tags(image, built=True):
-            if said.value.version.major >= 1:
-                reference = f"{IMAGE}:{said.value.version}"
-                yield hit(said.where, f"cloudflare/sandbox:{said.value.version} is no base image", reference=reference)
-
-
-@rule(
-    "image/shim-missing",
-    "An image for 1.x has the helper",
-    severity=MANDATORY,
-    why="SDK 1.x drives files, mounts and backups through that program inside the container.",
-    remedy=f"Add COPY --from={IMAGE}:{{version}} {SHIM} {SHIM}",
-    link="/sandbox/sdk/migrate/",
-    since="2026-09-30",
-    good=[
-        _carrier("docker.io/library/debian:12"),
-        _carrier("docker.io/library/debian:12", paths=("/out/sandbox-shim",)),
-        _carrier("docker.io/library/debian:12", "0.12.10", ()),
-        _carrier("registry.example.com/library/base:1", paths=()),
-        _carrier("docker.io/team/base:1", paths=()),
-        Stack(
-            package=Package.of(locked="1.0.0"),
-            containers=_staged(
-                Stage(Fact("debian:12", "Dockerfile:1"), built=False),
-                Stage.of("Dockerfile:2", base="registry.example.com/base:1"),
-                copied_paths=(),
-            ).containers,
-        ),
-    ],
-    bad=[_carrier("docker.io/library/debian:12", paths=()), _carrier("node:24-trixie-slim", paths=())],
-)
-def shim_missing(stack: Stack) -> Iterator[Hit]:
-    version = sdk(stack)
-    for _, image in images(stack):
-        file = image.dockerfile
-        stages, paths = (file.stages, file.copied_paths) if file else (None, None)
-        # An image of one's own may have brought it along.
-        plain = any(stage.built and stage.base and _in_library(stage.base.value) for stage in stages or ())
-        copied = paths and any(path.rpartition("/")[2] == _HELPER for path in paths.value)
-        if version and version.value.major >= 1 and paths and plain and not copied:
-            yield hit(paths.where, "the image for SDK 1.x lacks sandbox-shim", version=version.value)
-
-
-def _in_library(reference: str) -> bool:
-    """Say whether an image is one of Docker's own, which hold no helper."""
-    parts = parse(reference)
-    return bool(
-        parts and parts.host in ("", "docker.io") and ("/" not in parts.path or parts.path.startswith("library/"))
-    )
 
 
 @rule(
@@ -317,12 +213,12 @@ def _in_library(reference: str) -> bool:
     link="/containers/configuration/scheduling-policy/",
     since="2026-09-10",
     good=[
-        _with(f"{REGISTRY}/account/app{_DIGEST}", policy=MANAGED),
-        _with(f"{IMAGE}:0.12.10", policy="default"),
+        referring(f"{REGISTRY}/account/app{DIGEST}", policy=MANAGED),
+        referring(f"{IMAGE}:0.12.10", policy="default"),
     ],
     bad=[
-        _with(f"{IMAGE}{_DIGEST}", policy=MANAGED),
-        _with(f"{REGISTRY}/account/app:1", policy=MANAGED),
+        referring(f"{IMAGE}{DIGEST}", policy=MANAGED),
+        referring(f"{REGISTRY}/account/app:1", policy=MANAGED),
     ],
 )
 def managed_registry(stack: Stack) -> Iterator[Hit]:
@@ -358,7 +254,7 @@ def fits_disk(stack: Stack) -> Iterator[Hit]:
 
 
 def _small(tag: str, type_: str | None) -> Stack:
-    return _with(f"{IMAGE}:{tag}", instance_type=Fact(type_, "container.instance_type"))
+    return referring(f"{IMAGE}:{tag}", instance_type=Fact(type_, "container.instance_type"))
 
 
 @rule(

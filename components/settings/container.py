@@ -30,7 +30,7 @@ class SizeSettings(Section):
     memory_mib: int
     """Memory in MiB: at least 3072 for each vCPU, at most 12288."""
     disk_mb: int
-    """Disk in MB: at most 2000 for each GiB of memory, at most 20000."""
+    """Disk in MB, at most 20000."""
 
     @rule
     def _fits(self) -> None:

@@ -1,18 +1,14 @@
-"""`python -m components check` and `key` as pipelines call them: formats, exit codes, exceptions, fixes."""
+"""`python -m components check` as pipelines call it: formats, exit codes, exceptions, fixes."""
 
-import hashlib
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
 from components.cli import main
-from components.settings.access import AccessSettings
 from tests.check.corpus import PROJECTS
 from tests.check.projects import CONTAINER, SOUND, Project, config, project
 from tests.check.sarif import SARIF
@@ -21,12 +17,6 @@ from tests.check.test_corpus import write
 ROOT = Path(__file__).resolve().parents[2]
 DAY = ["--today", "2026-11-16"]
 DRIFTED = project("versions/image-tag Dockerfile:1", files={"Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.9\n"})
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -138,6 +128,33 @@ def test_what_is_not_understood_ends_with_2(
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(message)
+
+
+OTHER = {
+    "wrangler.jsonc": '{"name": "other", "main": "index.ts"}',
+    "index.ts": "export default { fetch: () => new Response() };\n",
+    "package.json": '{"dependencies": {"hono": "^4.0.0"}}',
+}
+
+
+@pytest.mark.parametrize("files", [{}, {"notes.txt": "a"}, OTHER], ids=["empty", "notes", "no sandboxes"])
+def test_a_folder_with_nothing_to_check_has_not_passed(
+    files: dict[str, str], folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    write(folder, Project(files))
+    code, out, err = run(capsys, "--format", "json")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"nothing to check was found in {folder} and the folders below: no wrangler configuration of a Worker with "
+        "sandboxes, no Pulumi project with their settings, and in the folder itself neither a Dockerfile nor a "
+        "package.json with @cloudflare/sandbox; name the folder of the project, or one of its files\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["wrangler.jsonc", "index.ts"])
+def test_a_file_without_sandboxes_passes(name: str, folder: Path, capsys: pytest.CaptureFixture[str]):
+    write(folder, Project(OTHER))
+    assert run(capsys, name)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -295,37 +312,6 @@ def test_single_files(
     assert out.count("projects" if "projects" in out else "1 project") == 1
 
 
-def test_a_pulumi_project(folder: Path, capsys: pytest.CaptureFixture[str]):
-    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
-    stack = "config:\n  p:settings:\n    worker:\n      variables:\n        API_TOKEN: abc\n"
-    (folder / "Pulumi.dev.yaml").write_text(stack)
-    (folder / "Pulumi.bad.yaml").write_text("config:\n  p:settings:\n    name: dev\n    contaner: {}\n")
-    code, out, _ = run(capsys)
-    assert code == 2
-    assert "mandatory: Pulumi.bad.yaml:4: contaner: no such setting; did you mean container? [check/unreadable]" in out
-    assert "mandatory: Pulumi.dev.yaml:5: API_TOKEN holds what looks like a secret (3 characters)" in out
-
-
-def test_a_pulumi_project_with_a_worker_and_an_image_of_its_own(folder: Path, capsys: pytest.CaptureFixture[str]):
-    files = {name: text for name, text in DRIFTED.files.items() if name != "wrangler.jsonc"}
-    write(folder, Project({f"app/{name}": text for name, text in files.items()}))
-    (folder / "app/src/index.ts").write_text("export default {};\n")
-    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
-    (folder / "Pulumi.dev.yaml").write_text(
-        "config:\n  p:settings:\n    worker: {entry: app/src/index.ts}\n    image: {dockerfile: app/Dockerfile}\n"
-    )
-    code, out, _ = run(capsys)
-    assert code == 1
-    assert re.findall(r"^(?:mandatory|advisory): (\S+): .*\[(.*)\]$", out, re.MULTILINE) == [
-        ("app/Dockerfile:1", "versions/image-tag"),
-        ("app/src/index.ts:1", "classes/exported"),
-    ]
-    (folder / "app/src/index.ts").unlink()
-    code, out, _ = run(capsys)
-    assert code == 2
-    assert "mandatory: Pulumi.dev.yaml:3: there is no entry module index.ts [check/unreadable]" in out
-
-
 def test_as_a_process(tmp_path: Path):
     write(tmp_path, DRIFTED)
     argv = [sys.executable, "-m", "components", "check", *DAY, str(tmp_path)]
@@ -341,41 +327,6 @@ def test_checking_a_wrangler_project_loads_nothing_heavy(tmp_path: Path):
     assert not {"pulumi", "pydantic", "yaml", "grpc", "jinja2", "cloudflare"} & set(done.stdout.split())
 
 
-def test_a_key_is_shown_once_and_kept_as_a_hash(capsys: pytest.CaptureFixture[str]):
-    assert main(["key", "--tenant", "it's-me!", "--scopes", "exec,files:*"]) == 0
-    out = capsys.readouterr()
-    key = out.out.strip()
-    assert re.fullmatch(r"sbx_[A-Za-z0-9_-]{43}", key)
-    assert key not in out.err
-    settings = yaml.safe_load(out.err.partition("stack:\n")[2])["access"]
-    assert AccessSettings.parse(settings).api_keys["it-s-me-"].model_dump(exclude_none=True) == {
-        "sha256": hashlib.sha256(key.encode()).hexdigest(),
-        "tenant": "it's-me!",
-        "scopes": ("exec", "files:*"),
-    }
-
-
-def test_a_key_is_new_every_time(capsys: pytest.CaptureFixture[str]):
-    keys = set()
-    for _ in range(3):
-        main(["key", "--tenant", "a", "--scopes", "*"])
-        keys.add(capsys.readouterr().out)
-    assert len(keys) == 3
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--tenant", "a", "--scopes", "fly"], "there is no scope 'fly'; known are "),
-        (["--tenant", "a b", "--scopes", "exec"], "use 1 to 200 visible ASCII characters without spaces"),
-    ],
-)
-def test_a_key_for_nobody_or_nothing_is_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit):
-        main(["key", *arguments])
-    assert message in capsys.readouterr().err
-
-
 def test_the_lock_file_of_the_repository_counts_for_a_package_in_it(folder: Path, capsys: pytest.CaptureFixture[str]):
     files = {f"packages/a/{name}": text for name, text in PROJECTS["sound"].files.items() if "lock" not in name}
     write(folder, Project(files))
@@ -385,25 +336,3 @@ def test_the_lock_file_of_the_repository_counts_for_a_package_in_it(folder: Path
     assert "[supply/lock]" in run(capsys, "packages/a")[1]
     (folder / "package-lock.json").write_text(DRIFTED.files["package-lock.json"])
     assert run(capsys, "packages/a") == (0, "1 project: 0 mandatory, 0 advisory findings\n", "")
-
-
-def test_a_pulumi_stack_may_be_less_strict_and_the_command_stricter(folder: Path, capsys: pytest.CaptureFixture[str]):
-    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
-    stack = (
-        "config:\n  p:settings:\n    worker: {variables: {API_TOKEN: abc}}\n    rules: {auth/plain-text-secret: off}\n"
-    )
-    (folder / "Pulumi.dev.yaml").write_text(stack.replace(": off", ": 'off'"))
-    assert run(capsys)[:2] == (0, "1 project: 0 mandatory, 0 advisory findings\n")
-    assert run(capsys, "--severity", "auth/plain-text-secret=mandatory")[0] == 1
-
-
-def test_the_dockerfile_of_every_kind_of_sandbox_is_judged(folder: Path, capsys: pytest.CaptureFixture[str]):
-    (folder / "Pulumi.yaml").write_text("name: p\nplugins:\n  providers:\n    - name: cloudflare-sandbox\n")
-    (folder / "Pulumi.dev.yaml").write_text(
-        "config:\n  p:settings:\n    further_sandboxes:\n"
-        "      py: {class_name: Py, image: {dockerfile: py/Dockerfile}}\n"
-    )
-    write(folder, Project({"py/Dockerfile": "FROM docker.io/cloudflare/sandbox:latest\n"}))
-    code, out, _ = run(capsys)
-    assert code == 1
-    assert out.startswith("mandatory: py/Dockerfile:1: the image docker.io/cloudflare/sandbox:latest is another one")

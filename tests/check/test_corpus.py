@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from components.check.project import check_path
-from tests.check.corpus import PROJECTS
+from tests.check.corpus import FURTHER, GENERATION_1_MISTAKES, IMAGES, KNOWN, PROJECTS, SILENT
 from tests.check.projects import Project
 
 TODAY = date(2026, 11, 16)
@@ -29,5 +29,8 @@ def test_exactly_the_expected_findings(name: str, tmp_path: Path, monkeypatch: p
 
 def test_the_corpus_is_large_enough():
     assert len(PROJECTS) >= 30
+    assert len(PROJECTS) == sum(map(len, (FURTHER, GENERATION_1_MISTAKES, IMAGES, KNOWN, SILENT))), (
+        "a name is there twice"
+    )
     numbers = {name.split()[0] for name in PROJECTS if name[0].isdigit()}
     assert numbers == {"1", "2", "3", "4", "5", "6", "8", "9", "10"}, "7 depends on the machine"

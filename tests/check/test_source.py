@@ -119,6 +119,30 @@ def test_words_of_the_sdk(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("import { proxyToSandbox } from '@cloudflare/sandbox';", []),
+        ("import {\n  getSandbox,\n  proxyToSandbox,\n  type Sandbox,\n} from '@cloudflare/sandbox';", []),
+        ("import * as sdk from '@cloudflare/sandbox';\nsdk.proxyToSandbox(a, b);", [2]),
+        ("export { proxyToSandbox } from '@cloudflare/sandbox';", []),
+        ("const { proxyToSandbox } = require('@cloudflare/sandbox');", []),
+        ("const { proxyToSandbox: proxy } = await import('@cloudflare/sandbox');\nproxy(a, b);", [1]),
+        ("const { getSandbox, proxyToSandbox, } =\n  await import('@cloudflare/sandbox');", []),
+        ("import { proxyToSandbox } from '@cloudflare/sandbox';\n\nproxyToSandbox(a, b);", [3]),
+        ("import { proxyToSandbox as proxy } from '@cloudflare/sandbox';\nproxy(a, b);", [1]),
+        ("import {proxyToSandbox} from '@cloudflare/sandbox';", []),
+        ("// sandbox\nuse({ proxyToSandbox })", [2]),
+        ("// sandbox\nconst handlers = { a, proxyToSandbox };", [2]),
+    ],
+)
+def test_an_import_alone_is_no_use(text: str, lines: list[int], tmp_path: Path):
+    found = source(tmp_path, text).uses or ()
+    assert [(use.value, int(use.where.rpartition(":")[2])) for use in found] == [
+        ("proxyToSandbox", line) for line in lines
+    ]
+
+
 def test_exports_and_imports():
     text = (
         "export { A, B as C, type T } from 'x';\nexport class D extends E {}\nexport async function f() {}\n"

@@ -265,17 +265,17 @@ def test_sizes(stage: Stage):
     assert refused(instance_type="lite", vcpu=1)["details"] == {
         "configuration.instance_type": "cannot be combined with vcpu"
     }
-    assert set(refused(vcpu=0.5)["details"]) == {"configuration.vcpu", "configuration.memory_mib", "configuration.disk"}
-    assert set(refused(vcpu=1, memory_mib=3072, disk={"size_mb": 9000})["details"]) == {"configuration.disk"}
+    assert set(refused(vcpu=0.5)["details"]) == {"configuration.vcpu", "configuration.memory_mib"}
+    assert refused(vcpu=1, memory_mib=3072, disk={"size_mb": 20001})["error"] == "SURPASSED_BASE_LIMITS"
     assert refused(instance_type="huge")["error"] == "VALIDATE_INPUT"
     custom = stage.create(
-        configuration={"image": stage.image, "vcpu": 1, "memory_mib": 3072, "disk": {"size_mb": 6000}}
+        configuration={"image": stage.image, "vcpu": 1, "memory_mib": 3072, "disk": {"size_mb": 20000}}
     )
     assert "instance_type" not in custom["configuration"]
-    assert (custom["configuration"]["disk"]["size_mb"], custom["configuration"]["memory"]) == (6000, "3072MiB")
+    assert (custom["configuration"]["disk"]["size_mb"], custom["configuration"]["memory"]) == (20000, "3072MiB")
     path = f"{stage.base}/applications/{custom['id']}"
     changed = stage.raw.api("PATCH", path, json={"configuration": {"memory_mib": 4096}}).json()["result"]
-    assert (changed["configuration"]["vcpu"], changed["configuration"]["disk"]["size_mb"]) == (1, 6000)
+    assert (changed["configuration"]["vcpu"], changed["configuration"]["disk"]["size_mb"]) == (1, 20000)
     changed = stage.raw.api("PATCH", path, json={"configuration": {"instance_type": "dev"}}).json()["result"]
     assert (changed["configuration"]["instance_type"], changed["configuration"]["vcpu"]) == ("lite", 0.0625)
     body = stage.body(

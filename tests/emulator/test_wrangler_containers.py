@@ -164,9 +164,9 @@ def test_refusals_reach_the_user(wrangler: Any, account: str, image: Any, tmp_pa
     failed = wrangler("deploy", cwd=folder, ok=False)
     assert failed.returncode != 0
     assert "IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE" in failed.stdout + failed.stderr
-    custom = {"vcpu": 1, "memory_mib": 3072, "disk_mb": 9000}
+    custom = {"vcpu": 1, "memory_mib": 2048, "disk_mb": 9000}
     wrong = {"image": f"registry.cloudflare.com/{account}/sandbox:v1", "instance_type": custom}
     wrangler.project(folder, config(wrong), {})
     failed = wrangler("deploy", cwd=folder, ok=False)
     assert failed.returncode != 0
-    assert "at most 2 GB of disk per GiB of memory" in failed.stdout + failed.stderr
+    assert "at least 3 GiB of memory per vCPU" in failed.stdout + failed.stderr

@@ -21,6 +21,7 @@ def refused(program: Program) -> str:
     program.cloud.calls()
     program.project.fail("preview")
     text = program.project.fail("up", "--yes", "--skip-preview")
+    assert "Traceback" not in text
     assert program.cloud.writes() == []
     return text
 

@@ -148,9 +148,10 @@ def test_sizes_of_types_from_one_cpu_on_pass_as_custom_sizes(name: str):
     assert bool(list(size_problems(size))) == (size.vcpu < 1)
 
 
-def test_disk_follows_memory():
-    assert dict(size_problems(Size(1, 3072, 7000))) == {
-        "diskMb": "3072 MiB of memory allow 6000 MB of disk (2 GB per GiB), not 7000"
+def test_disk_does_not_follow_memory():
+    assert dict(size_problems(Size(1, 3072, 20000))) == {}
+    assert dict(size_problems(Size(1, 3072, 20001))) == {
+        "diskMb": "an instance has at most 20000 MB of disk, not 20001"
     }
 
 

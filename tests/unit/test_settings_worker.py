@@ -62,6 +62,10 @@ WRONG_CONTAINERS: list[tuple[dict[str, Any], str]] = [
         {"size": {"vcpu": 2, "memory_mib": 4096, "disk_mb": 4000}},
         "size: 2 vCPU need at least 6144 MiB of memory (3 GiB each), not 4096",
     ),
+    (
+        {"size": {"vcpu": 1, "memory_mib": 3072, "disk_mb": 20001}},
+        "size: an instance has at most 20000 MB of disk, not 20001",
+    ),
     ({"size": {"vcpu": 1, "disk_mb": 2000}}, "size.memory_mib: is required; add it"),
     ({"max_instances": 0}, "max_instances: should be greater than or equal to 1"),
     ({"max_instances": 2.5}, "max_instances: expected a whole number"),
@@ -129,6 +133,11 @@ def test_a_wrong_sdk_gets_the_one_right_message(document: dict[str, Any], messag
 
 def test_the_most_an_account_may_run_is_allowed():
     assert ContainerSettings.parse({"instance_type": "standard-4", "max_instances": 375}).max_instances == 375
+
+
+def test_the_largest_disk_goes_with_any_memory():
+    size = {"vcpu": 1, "memory_mib": 3072, "disk_mb": 20000}
+    assert ContainerSettings.parse({"size": size}).model_dump()["size"] == size
 
 
 @pytest.mark.parametrize("written", ["2026-09-01", "2026-09-01T00:00:00Z", date(2026, 9, 1)])

@@ -34,7 +34,6 @@ _KEYS = ("vcpu", "memory_mib", "disk")
 _SIZE = (*_KEYS, "instance_type")
 _LEAST_CUSTOM_VCPU = 1
 _MEMORY_PER_VCPU = 3 * 1024
-_DISK_PER_GIB = 2000
 
 
 def normalise(sent: Configuration, base: Size = LITE) -> tuple[Configuration, dict[str, str]]:
@@ -65,8 +64,6 @@ def custom_problems(size: Size) -> dict[str, str]:
         found["configuration.vcpu"] = f"custom instances need at least {_LEAST_CUSTOM_VCPU} vCPU"
     if size.memory_mib < size.vcpu * _MEMORY_PER_VCPU:
         found["configuration.memory_mib"] = "custom instances need at least 3 GiB of memory per vCPU"
-    if size.disk_mb > size.memory_mib * _DISK_PER_GIB / 1024:
-        found["configuration.disk"] = "custom instances can have at most 2 GB of disk per GiB of memory"
     return found
 
 

@@ -1,0 +1,10 @@
+"""Projects, each with the findings that are expected in it: no more and no fewer."""
+
+from tests.check.corpus.further import FURTHER
+from tests.check.corpus.generation_1 import GENERATION_1_MISTAKES
+from tests.check.corpus.images import IMAGES
+from tests.check.corpus.known import KNOWN
+from tests.check.corpus.silent import SILENT
+from tests.check.projects import Project
+
+PROJECTS: dict[str, Project] = {**SILENT, **KNOWN, **IMAGES, **GENERATION_1_MISTAKES, **FURTHER}
