@@ -1,18 +1,22 @@
 """Deploys the sandbox stack that this project's configuration describes."""
 
+import gc
 import os
 
 import pulumi
 
-from components import SandboxSettings, SandboxStack, SettingsError
+import components
+
+gc.disable()  # a program lives for seconds; collecting would take a quarter of what it does before its first resource
+components.start_plugin()  # while the plugin starts, the rest of the package loads
 
 config = pulumi.Config()
 try:
     account = {"account_id": os.environ.get("CLOUDFLARE_ACCOUNT_ID")}
-    settings = SandboxSettings.parse(account | (config.get_object("settings") or {}))
+    settings = components.SandboxSettings.parse(account | (config.get_object("settings") or {}))
     secrets = {name: config.require_secret(name) for name in settings.all_secrets}
-    stack = SandboxStack(settings.name, settings, secrets=secrets)
-except SettingsError as error:
+    stack = components.SandboxStack(settings.name, settings, secrets=secrets)
+except components.SettingsError as error:
     raise pulumi.RunError(str(error)) from None
 
 for output, value in stack.outputs().items():

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .access import AccessArgs, AccessGate
     from .application import ApplicationArgs, SandboxApplication
     from .domain import DomainArgs, PreviewDomain
+    from .early import start_plugin
     from .image import ImageArgs, SandboxImage
     from .provider.resources import ContainerApplication, RegistryImage, WorkerScript, get_registry_credentials
     from .settings import SandboxSettings, SettingsError
@@ -39,6 +40,7 @@ __all__ = [
     "WorkerArgs",
     "WorkerScript",
     "get_registry_credentials",
+    "start_plugin",
 ]
 
 _HOMES = {
@@ -61,6 +63,7 @@ _HOMES = {
     "WorkerArgs": ".worker",
     "WorkerScript": ".provider.resources",
     "get_registry_credentials": ".provider.resources",
+    "start_plugin": ".early",
 }
 
 

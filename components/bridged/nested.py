@@ -6,16 +6,20 @@ single classes out of its file and runs those. Whoever asks it for more makes it
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from importlib.machinery import ModuleSpec
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-_DECORATOR: Final = {"_inputs": b"\n@pulumi.input_type\n", "outputs": b"\n@pulumi.output_type\n"}
+INPUTS: Final = "_inputs"
+_DECORATOR: Final = {INPUTS: b"\n@pulumi.input_type\n", "outputs": b"\n@pulumi.output_type\n"}
 _CLASS: Final = re.compile(rb"class (\w+)")
 _QUOTED: Final = re.compile(rb"'(\w+)'")
-IMPORTS: Final = {"_inputs": b"\nfrom ._inputs import *\n", "outputs": b"\nfrom . import outputs\n"}
+IMPORTS: Final = {INPUTS: b"\nfrom ._inputs import *\n", "outputs": b"\nfrom . import outputs\n"}
 """The modules of nested types, and how a module that uses them says so."""
 
 
@@ -26,23 +30,36 @@ class Nested(ModuleType):
         super().__init__(spec.name)
         self.__spec__, self.__file__, self.__package__ = spec, spec.origin, spec.parent
         self._make_whole = make_whole
-        self._source: dict[str, bytes] = {}
         self._defined: set[str] = set()
 
-    def open(self) -> None:
-        """Read the file, and run what stands above its classes; the module can be imported by then."""
-        decorator = _DECORATOR[self.__name__.rpartition(".")[2]]
-        head, *pieces = Path(str(self.__file__)).read_bytes().split(decorator)
-        self._run(head.partition(b"\n__all__ = [")[0])
-        for piece in pieces:
-            found = _CLASS.match(piece)
-            if found is None:
-                raise ImportError(f"{self.__file__} has not the form that pulumi's generator gives it")
-            # Between two decorators there may be a further class, a form of the next one for type checkers only.
-            self._source[found[1].decode()] = decorator + piece.partition(b"\nclass ")[0]
+    def run_imports(self) -> None:
+        """Run what stands above the names and classes; the module itself can be imported by then."""
+        with Path(str(self.__file__)).open("rb") as file:
+            self._run(b"".join(takewhile(lambda line: not line.startswith(b"__all__"), file)))
 
-    def define(self, source: bytes) -> None:
-        """Define the classes that this source names, and those that they name in turn, for `import *` too."""
+    @cached_property
+    def _source(self) -> dict[str, bytes]:
+        """The source of each class, read when the first is wanted."""
+        decorator = _DECORATOR[self.__name__.rpartition(".")[2]]
+        pieces = Path(str(self.__file__)).read_bytes().split(decorator)[1:]
+        found = [_CLASS.match(piece) for piece in pieces]
+        if not all(found):
+            raise ImportError(f"{self.__file__} has not the form that pulumi's generator gives it")
+        # Between two decorators there may be a further class, a form of the next one for type checkers only.
+        sources = (decorator + piece.partition(b"\nclass ")[0] for piece in pieces)
+        return {name[1].decode(): source for name, source in zip(found, sources, strict=True) if name}
+
+    @contextmanager
+    def offering(self, source: bytes) -> Iterator[None]:
+        """Have the classes that this source names, and those that they name in turn, to give to `import *`."""
+        self._define(source)
+        self.__all__ = sorted(self._defined)
+        try:
+            yield
+        finally:
+            del self.__all__  # who asks from here on wants them all
+
+    def _define(self, source: bytes) -> None:
         wanted = self._named(source)
         new: dict[str, bytes] = {}
         while wanted:
@@ -51,21 +68,19 @@ class Nested(ModuleType):
             wanted |= self._named(new[name]) - new.keys()
         self._run(b"".join(new.values()))
         self._defined |= new.keys()
-        self.__all__ = sorted(self._defined)
 
     def complete(self) -> None:
         """Run all of the module's code, but keep the classes that somebody may hold already."""
         kept = {name: vars(self)[name] for name in self._defined}
         for name in ("_make_whole", "_source", "_defined"):
-            delattr(self, name)
+            vars(self).pop(name, None)
         self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is like any other module
         self.__spec__.loader.exec_module(self)  # type: ignore[union-attr]  # a module that was found has both
         vars(self).update(kept)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._source:
-            self.define(f"'{name}'".encode())
-            del self.__all__
+            self._define(f"'{name}'".encode())
         elif name.startswith("__") and name != "__all__":
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         else:
@@ -77,7 +92,7 @@ class Nested(ModuleType):
         return dir(self)
 
     def _named(self, source: bytes) -> set[str]:
-        return {name for name in map(bytes.decode, _QUOTED.findall(source)) if name in self._source} - self._defined
+        return set(map(bytes.decode, _QUOTED.findall(source))) & self._source.keys() - self._defined
 
     def _run(self, source: bytes) -> None:
         exec(compile(source, f"parts of {self.__file__}", "exec"), vars(self))  # noqa: S102 - the SDK's own code

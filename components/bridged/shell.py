@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from .nested import IMPORTS, Nested
+from .nested import IMPORTS, INPUTS, Nested
 
 _PACKAGE: Final = "pulumi_cloudflare"
 
@@ -42,13 +42,11 @@ class _Shell(ModuleType):
         """Import one module of the package; modules of nested types that it imports have just the ones it names."""
         source = (Path(self.__path__[0]) / f"{name}.py").read_bytes()
         with self._imports():
-            used = [self._nested(module) for module, statement in IMPORTS.items() if statement in source]
-            for nested in used:
-                nested.define(source)
-            loaded = import_module(f"{_PACKAGE}.{name}")
-            for nested in used:
-                del nested.__all__  # who asks from here on wants them all
-        return loaded
+            used = {module: self._nested(module) for module, statement in IMPORTS.items() if statement in source}
+            if INPUTS not in used:
+                return import_module(f"{_PACKAGE}.{name}")
+            with used[INPUTS].offering(source):
+                return import_module(f"{_PACKAGE}.{name}")
 
     def _nested(self, name: str) -> Nested:
         found = sys.modules.get(f"{_PACKAGE}.{name}")
@@ -58,7 +56,7 @@ class _Shell(ModuleType):
         if spec is None:
             raise ModuleNotFoundError(f"No module named '{_PACKAGE}.{name}'", name=f"{_PACKAGE}.{name}")
         nested = sys.modules[spec.name] = Nested(spec, self._complete)
-        nested.open()
+        nested.run_imports()
         return nested
 
     def _complete(self) -> None:

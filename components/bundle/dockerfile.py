@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from ..platform import sdk
 
 OFFICIAL: Final = "sandbox"
@@ -80,6 +78,8 @@ def _missing_tools(recipe: Recipe) -> Iterator[str]:
 
 def render(recipe: Recipe, images: Path) -> str:
     """Give the text of the Dockerfile."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - a ready image needs none of it
+
     environment = Environment(  # noqa: S701 - a Dockerfile is no markup; `word` and `quoted` quote what goes into it
         loader=FileSystemLoader(images),
         undefined=StrictUndefined,

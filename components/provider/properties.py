@@ -349,6 +349,7 @@ CREDENTIALS_RESULT: Final[Properties] = {
     "username": Property(Text(), "User name.", required=True),
     "password": Property(Text(), "Password; empty in previews.", required=True, secret=True),
 }
+VERSION_RESULT: Final[Properties] = {"version": Property(Text(), "Version of the plugin.", required=True)}
 CONFIGURATION: Final[Properties] = {
     "apiToken": Property(Text(), "API token; CLOUDFLARE_API_TOKEN of the environment if left out.", secret=True),
     "baseUrl": Property(Text(), "Address of the API; CLOUDFLARE_BASE_URL of the environment, or Cloudflare's own."),

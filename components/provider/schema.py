@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from . import registry_credentials
 from .container_application import ContainerApplication
-from .properties import CONFIGURATION, CREDENTIALS_ARGUMENTS, CREDENTIALS_RESULT, Properties
+from .properties import CONFIGURATION, CREDENTIALS_ARGUMENTS, CREDENTIALS_RESULT, VERSION_RESULT, Properties
 from .registry_image import RegistryImage
 from .resource import Resource
 from .worker_script import WorkerScript
 
 NAME: Final = "cloudflare-sandbox"
 VERSION: Final = "0.1.0"
+VERSION_TOKEN: Final = "cloudflare-sandbox:index:getPluginVersion"  # noqa: S105 - a function token
 FILE: Final = Path(__file__).with_name("schema.json")
 RESOURCES: Final[tuple[type[Resource], ...]] = (WorkerScript, ContainerApplication, RegistryImage)
 _DOCS: Final = {
@@ -47,7 +48,11 @@ def schema() -> dict[str, Any]:
                 "description": "Mints short-lived credentials for the account's image registry; not in previews.",
                 "inputs": _object(CREDENTIALS_ARGUMENTS),
                 "outputs": _object(CREDENTIALS_RESULT),
-            }
+            },
+            VERSION_TOKEN: {
+                "description": "Gives the plugin's version; asked early, it lets the plugin start early.",
+                "outputs": _object(VERSION_RESULT),
+            },
         },
     }
 

@@ -88,6 +88,8 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
 
     def Invoke(self, request: Any, context: Any) -> Any:
         """Run a function."""
+        if request.tok == schema.VERSION_TOKEN:
+            return provider_pb2.InvokeResponse(**{"return": wire.encode({"version": schema.VERSION})})
         if request.tok != registry_credentials.TOKEN:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no such function: {request.tok}")
         given = wire.decode(request.args)

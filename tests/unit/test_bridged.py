@@ -129,7 +129,7 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path):
     odd.write_text("import pulumi\n__all__ = []\n@pulumi.output_type\n# a remark\nclass Odd: ...\n")
     nested = Nested(ModuleSpec("sdk.outputs", None, origin=str(odd)), lambda: None)
     with pytest.raises(ImportError, match=r"odd\.py has not the form that pulumi's generator gives it"):
-        nested.open()
+        _ = nested.Odd
 
 
 def test_looking_at_loaded_modules_does_not_load_more():

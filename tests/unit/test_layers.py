@@ -28,6 +28,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/bridged": ({"pulumi_cloudflare"}, {"bridged"}),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "provider/resources"}) for part in PARTS},
     **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "provider/resources", "stack"}) for room in WHOLE},
+    "components/early": ({"pulumi"}, set()),
     # Asks a deployment over the network, and needs nothing else of the package.
     "components/smoke": (set(), {"smoke"}),
     # Reads the files of projects; YAML only where a Pulumi project is read.
