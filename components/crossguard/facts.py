@@ -16,6 +16,8 @@ STACK: Final = "cloudflare-sandbox:index:SandboxStack"
 _IMAGE_PARTS: Final = "cloudflare-sandbox:index:SandboxImage"
 TYPES: Final = frozenset({STACK, workers.APPLICATION, *workers.SCRIPTS, *surroundings.TYPES, *workers.IMAGES})
 """What facts are made of; all other resources say nothing."""
+TELLING: Final = frozenset({workers.APPLICATION, surroundings.MANAGED_DOMAIN, *workers.SCRIPTS, *workers.IMAGES})
+"""What says something by itself; the rest is judged only with what it belongs to."""
 _OF_THE_ONLY_WORKER: Final = frozenset({workers.APPLICATION, surroundings.ROUTE, surroundings.ACCESS})
 LINKS: Final = frozenset({"cloudflare-sandbox:index:RegistryImage"})
 """What only leads from one to another."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from ..rules import MANDATORY, Finding, Rule, Stack, check, rules
+from ..rules import MANDATORY, Finding, Rule, Stack, graded, judged, rules
 from ..rules.exceptions import Exemption, exemption
 from ..rules.facts import Fact
 from ..rules.finding import OFF
@@ -19,6 +19,7 @@ from .resource import Places, Resource
 NAME: Final = "cloudflare-sandbox"
 EXCEPTIONS: Final = "exceptions"
 BUDGET: Final = "container-budget"
+_NOTHING: Final = Stack()
 _TITLE: Final = "Exceptions have a reason and have not expired"
 
 
@@ -71,13 +72,16 @@ class Pack:
         self.budget = _budget(given, problems)
         if problems:
             raise ConfigError("\n".join(problems))
+        self._rules = graded(self.levels)
         self._told: set[tuple[str, str, str]] = set()
 
     def on_resource(self, resource: Resource) -> list[Report]:
         """Judge a resource by itself."""
-        if resource.type not in facts.TYPES:
+        if resource.type not in facts.TELLING:
             return []
         stack, places = facts.alone(resource)
+        if stack == _NOTHING:
+            return []
         found = list(self._judged(stack, places))
         self._told.update(_key(finding) for finding, _ in found)
         return [self._report(finding, urn) for finding, urn in found]
@@ -96,7 +100,7 @@ class Pack:
 
     def _judged(self, stack: Stack, places: Places) -> Iterator[tuple[Finding, str]]:
         valid = [each for each in self.exemptions if each.expires >= self.today]
-        for finding in check(stack, today=self.today, overrides=self.levels):
+        for finding in judged(stack, self._rules, today=self.today):
             urn = places.get(finding.where, "")
             names = (finding.where, urn, urn.rpartition("::")[2])
             if not any(each.covers(finding, names) for each in valid):

@@ -4,9 +4,10 @@
 projects and in pipelines; docs/rules.md is made from them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from typing import cast
 
 from . import (
@@ -35,6 +36,8 @@ __all__ = [
     "Stack",
     "UnknownRuleError",
     "check",
+    "graded",
+    "judged",
     "rules",
     "valid_overrides",
 ]
@@ -59,6 +62,7 @@ class UnknownRuleError(ValueError):
     """An override names a rule or a severity that does not exist."""
 
 
+@cache
 def rules() -> tuple[Rule, ...]:
     """Give every rule, in the order of the documentation."""
     names = [module.__name__ for module in _MODULES]
@@ -67,9 +71,21 @@ def rules() -> tuple[Rule, ...]:
 
 def check(stack: Stack, *, today: date, overrides: Mapping[str, str] | None = None) -> list[Finding]:
     """Judge a stack on a day; `overrides` gives rules another severity, or `off`."""
-    chosen = valid_overrides(overrides or {})
+    return list(judged(stack, graded(overrides or {}), today=today))
+
+
+def graded(overrides: Mapping[str, str]) -> tuple[tuple[Rule, Severity], ...]:
+    """Give the rules that are not off, each with its severity, for whoever judges many stacks alike."""
+    chosen = valid_overrides(overrides)
+    severities = ((each, chosen.get(each.id, each.severity)) for each in rules())
+    return tuple((each, cast(Severity, severity)) for each, severity in severities if severity != OFF)
+
+
+def judged(stack: Stack, by: Iterable[tuple[Rule, Severity]], *, today: date) -> Iterator[Finding]:
+    """Judge a stack on a day by graded rules."""
     dated = replace(stack, today=today)
-    return [finding for each in rules() for finding in _judge(each, dated, chosen.get(each.id, each.severity))]
+    for rule, severity in by:
+        yield from rule.findings(dated, severity)
 
 
 def valid_overrides(overrides: Mapping[str, str]) -> dict[str, str]:
@@ -80,8 +96,3 @@ def valid_overrides(overrides: Mapping[str, str]) -> dict[str, str]:
         if severity not in {*SEVERITIES, OFF}:
             raise UnknownRuleError(f"{name}={severity}: a severity is mandatory, advisory or off")
     return dict(overrides)
-
-
-def _judge(rule: Rule, stack: Stack, severity: str) -> Iterator[Finding]:
-    if severity != OFF:
-        yield from rule.findings(stack, cast(Severity, severity))

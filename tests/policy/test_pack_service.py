@@ -1,24 +1,30 @@
-"""The pack's process: what the engine asks, over the wire, and what it loads."""
+"""The pack's process: what the engine asks, over the wire, what it loads, and how much it does for an answer."""
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
 from typing import Any
 
 import grpc
 import pytest
-from google.protobuf import empty_pb2
+from google.protobuf import empty_pb2, message_factory
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
-from components.crossguard.pack import NAME, Pack
+from components.crossguard import facts, service, workers
+from components.crossguard.pack import NAME, Pack, Setting
+from components.crossguard.resource import Resource
 from components.crossguard.service import Analyzer
-from components.provider.wire import Secret, encode
-from components.rules import rules
+from components.provider.wire import Secret, decode, encode
+from components.rules import Rule, Stack, check, rules
 from tests.policy.examples import TODAY
 from tools.paths import ROOT
 
 DOMAIN = "cloudflare:index/r2ManagedDomain:R2ManagedDomain"
 URN = f"urn:pulumi:dev::p::{DOMAIN}::open"
+MODULES = 300  # it loads 254, most of them Python's own and gRPC's; all of `pulumi` would add 240
 SIGNS = [
     "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7", "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
     "04da6b54-80e4-46f7-96ec-b56ff0331ba9", "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
@@ -31,18 +37,26 @@ def asked(properties: Struct) -> Any:
     return analyzer_pb2.AnalyzeRequest(type=DOMAIN, urn=URN, name="open", properties=properties)
 
 
+@contextmanager
+def served(*options: str) -> Iterator[tuple[Any, Any]]:
+    """Start the pack as the engine does; give the process and what asks it."""
+    command = [sys.executable, "-u", *options, str(ROOT / "policy"), "127.0.0.1:1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            port = int(process.stdout.readline())
+            with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+                yield process, analyzer_pb2_grpc.AnalyzerStub(channel)
+        finally:
+            process.terminate()
+
+
 def test_a_process_serves_the_pack_on_loopback_and_ends_when_told():
-    with subprocess.Popen(
-        [sys.executable, "-u", str(ROOT / "policy"), "127.0.0.1:1"], stdout=subprocess.PIPE
-    ) as served:
-        assert served.stdout
-        port = int(served.stdout.readline())
-        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            engine = analyzer_pb2_grpc.AnalyzerStub(channel)
-            info = engine.GetAnalyzerInfo(empty_pb2.Empty(), timeout=20)
-            answer = engine.Analyze(asked(encode({"enabled": True})), timeout=20)
-        served.terminate()
-        assert served.wait(10) == 0
+    with served() as (process, engine):
+        info = engine.GetAnalyzerInfo(empty_pb2.Empty(), timeout=20)
+        answer = engine.Analyze(asked(encode({"enabled": True})), timeout=20)
+        process.terminate()
+        assert process.wait(10) == 0
     assert (info.name, len(info.policies)) == (NAME, len(rules()) + 1)
     (found,) = answer.diagnostics
     assert (found.policyName, found.urn, found.enforcementLevel) == (
@@ -53,11 +67,95 @@ def test_a_process_serves_the_pack_on_loopback_and_ends_when_told():
     assert found.message.startswith("open.enabled: the bucket is open on r2.dev [storage/public-bucket]\n  why: ")
 
 
-def test_the_process_loads_neither_the_settings_nor_the_sdk_of_cloudflare():
-    code = "import sys, components.crossguard.service; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert {"pydantic", "pulumi_cloudflare", "pulumi_policy", "cloudflare", "jinja2"} & set(loaded.split()) == set()
-    assert "grpc" in loaded
+def test_what_the_engine_may_do_without_is_not_implemented_and_says_nothing():
+    with served() as (process, engine):
+        for call, request in ((engine.Remediate, asked(Struct())), (engine.Handshake, None)):
+            with pytest.raises(grpc.RpcError) as refused:
+                call(request or analyzer_pb2.AnalyzerHandshakeRequest(), timeout=20)
+            assert refused.value.code() == grpc.StatusCode.UNIMPLEMENTED
+        process.terminate()
+        assert process.stderr.read() == ""
+
+
+def test_every_other_call_of_the_service_is_answered():
+    asked_for = {each.name: each.input_type for each in analyzer_pb2.DESCRIPTOR.services_by_name["Analyzer"].methods}
+    del asked_for["Remediate"], asked_for["Handshake"]
+    with served() as (_, engine):
+        for name, takes in asked_for.items():
+            getattr(engine, name)(message_factory.GetMessageClass(takes)(), timeout=20)
+    assert len(asked_for) == 7
+
+
+def test_the_process_loads_only_what_it_needs_to_answer():
+    """The engine starts the program when the pack has answered: every module here is time that everybody waits."""
+    with served("-X", "importtime") as (process, engine):
+        engine.GetAnalyzerInfo(empty_pb2.Empty(), timeout=20)
+        engine.Analyze(asked(encode({"enabled": True})), timeout=20)
+        process.terminate()
+        loaded = {line.rpartition("|")[2].strip() for line in process.stderr.read().splitlines()}
+    foreign = {name for name in loaded if name.partition(".")[0] in {"pulumi", "components"}}
+    assert {name for name in foreign if not name.startswith(("components.rules", "components.platform"))} == {
+        "components.crossguard.facts",
+        "components.crossguard.pack",
+        "components.crossguard.resource",
+        "components.crossguard.surroundings",
+        "components.crossguard.workers",
+        "components.provider",
+        "components.provider.lifecycle",
+        "components.provider.lifecycle.values",
+        "components.provider.wire",
+        "pulumi.runtime.proto.analyzer_pb2",
+        "pulumi.runtime.proto.plugin_pb2",
+    }
+    assert not loaded & {"google.protobuf.json_format", "pydantic", "cloudflare", "jinja2", "yaml", "httpx"}
+    assert len(loaded) < MODULES
+
+
+def test_a_resource_that_says_nothing_by_itself_is_not_decoded(monkeypatch: pytest.MonkeyPatch):
+    decoded: list[str] = []
+
+    def counted(said: Struct) -> dict[str, Any]:
+        decoded.append("properties")
+        return decode(said)
+
+    monkeypatch.setattr(service, "decode", counted)
+    pack = Analyzer(Pack(TODAY))
+    for type_ in sorted(facts.TYPES | facts.LINKS | {"aws:s3/bucket:Bucket"}):
+        decoded.clear()
+        request = analyzer_pb2.AnalyzeRequest(type=type_, urn=f"urn:pulumi:dev::p::{type_}::r", name="r")
+        pack.Analyze(request, None)
+        assert (type_, len(decoded)) == (type_, int(type_ in facts.TELLING))
+
+
+def test_each_resource_is_judged_once_by_each_rule_and_nothing_is_judged_by_none(monkeypatch: pytest.MonkeyPatch):
+    ran: list[str] = []
+    judge = Rule.findings
+
+    def counted(rule: Rule, stack: Stack, severity: Any) -> Any:
+        ran.append(rule.id)
+        return judge(rule, stack, severity)
+
+    monkeypatch.setattr(Rule, "findings", counted)
+    pack = Analyzer(Pack(TODAY, {"storage-public-bucket": Setting("off", {})}))
+    pack.Analyze(asked(encode({"enabled": True})), None)
+    assert ran == [each.id for each in rules() if each.id != "storage/public-bucket"]
+    ran.clear()
+    for type_ in sorted(facts.TYPES - {DOMAIN, workers.APPLICATION}):
+        request = analyzer_pb2.AnalyzeRequest(type=type_, urn=f"urn:pulumi:dev::p::{type_}::r", name="r")
+        pack.Analyze(request, None)
+    assert ran == []
+
+
+@pytest.mark.parametrize("day", [date(2020, 1, 1), TODAY, date(2100, 1, 1)])
+def test_no_rule_finds_anything_where_nothing_is_said(day: date):
+    """Why resources that say nothing need not be judged."""
+    assert check(Stack(), today=day) == []
+
+
+@pytest.mark.parametrize("type_", sorted(facts.TYPES - facts.TELLING))
+def test_what_is_not_telling_gives_no_facts_by_itself(type_: str):
+    said = {"name": "b", "bucketName": "b", "enabled": True, "pattern": "*.a.example/*", "environment": "lasting"}
+    assert facts.alone(Resource(type_, "r", f"urn:pulumi:dev::p::{type_}::r", said)) == (Stack(), {})
 
 
 @pytest.mark.parametrize("sign", SIGNS)
