@@ -129,7 +129,7 @@ def test_the_plugin_ends_at_once_and_silently(number: int, cloud: Cloud):
 
 
 def test_starting_the_plugin_does_not_load_the_sdk():
-    probe = "import sys, components.provider.__main__; print('cloudflare' in sys.modules, 'pydantic' in sys.modules)"
+    probe = "import sys, components.provider.server; print('cloudflare' in sys.modules, 'pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
 

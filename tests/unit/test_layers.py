@@ -23,12 +23,16 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     **{f"components/{room}": ({"pydantic", "jinja2"}, set(PURE[: index + 1])) for index, room in enumerate(PURE)},
     # The typed resource classes are what programs import; the plugin's process never does.
     "components/provider/resources": ({"pulumi"}, {*PURE, "provider"}),
-    "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider"}),
+    "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider", "bare_pulumi"}),
     # Components take classes of the bridged SDK from here: importing it whole takes seconds.
     "components/bridged": ({"pulumi_cloudflare"}, {"bridged"}),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "provider/resources"}) for part in PARTS},
-    **{f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "provider/resources", "stack"}) for room in WHOLE},
+    **{
+        f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "early", "provider/resources", "stack"})
+        for room in WHOLE
+    },
     "components/early": ({"pulumi"}, set()),
+    "components/bare_pulumi": (set(), set()),
     # Asks a deployment over the network, and needs nothing else of the package.
     "components/smoke": (set(), {"smoke"}),
     # Reads the files of projects; YAML only where a Pulumi project is read.

@@ -99,7 +99,7 @@ def _lives(pid: int) -> bool:
 
 def test_starting_it_loads_neither_the_sdk_nor_the_emulator():
     probe = (
-        "import sys, emulator.bridged_plugin.__main__;"
+        "import sys, emulator.bridged_plugin.server;"
         "print([name for name in ('httpx', 'cloudflare', 'starlette', 'pulumi_cloudflare') if name in sys.modules])"
     )
     done = subprocess.run(

@@ -1,0 +1,43 @@
+"""The stand-in's process: serves on a free port of loopback, says which on the first line, and ends with the engine."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+
+import grpc
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from .service import Service
+
+_THREADS = 64
+_LOOK_SECONDS = 1.0
+
+
+def main() -> None:
+    """Serve until a signal comes or the engine is gone."""
+    server = grpc.server(ThreadPoolExecutor(_THREADS))
+    service = Service(sys.argv[1] if len(sys.argv) > 1 else None)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(service, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    print(port, flush=True)
+    server.wait_for_termination()
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    # The engine waits for plugins that take their time, so there is no ceremony.
+    os._exit(0)
+
+
+def _end_with(parent: int) -> None:
+    """End when the process that started this one is gone: an engine that is killed sends no signal."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(0)
