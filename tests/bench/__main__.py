@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench import many, page, rounds, stage, traced, waterfall
-from tests.bench.cases import OURS, Case, Name
+from tests.bench.cases import Case, Name
 from tests.bench.sides import LIKE, WHOLE, Pulumi, WranglerProject
 from tests.bench.stage import Stage
 from tests.emulator.wrangler_cli import Wrangler, install
-from tools import bridged, interrupt, pins, toolchain
+from tools import bridged, interrupt, toolchain
 from tools.paths import ROOT
+from tools.toolchain import Toolchain
 
 _LATENCY_MS = 20
 _TRACES = 3
@@ -72,10 +73,9 @@ def _measured(folder: Path, on: Stage, arguments: argparse.Namespace) -> dict[st
     on.clear(_LATENCY_MS)
     rounds.warm_up(sides)
     cases = rounds.timed(on, sides, arguments.rounds, f"{_LATENCY_MS} ms")
-    rounds.add_memory(on, sides, cases)
     looked_into = {name: _looked_into(on, side, folder) for name, side in ours.items()}
     on.clear(0)
-    without = rounds.timed(on, sides, 1, "0 ms")
+    without = rounds.timed(on, sides, 1, "0 ms", watched=True)
     counts = {
         str(count): many.timed(
             folder / f"many-{count}",
@@ -89,7 +89,7 @@ def _measured(folder: Path, on: Stage, arguments: argparse.Namespace) -> dict[st
         for count in arguments.sandboxes
     }
     return {
-        "about": _about(arguments, program, tools.node),
+        "about": _about(arguments, program, tools),
         "cases": cases,
         "cases_without_latency": without,
         "sandboxes": counts,
@@ -108,7 +108,8 @@ def _looked_into(on: Stage, side: Pulumi, folder: Path) -> dict[str, Any]:
         "resources": resources,
         "program_start": [round(each.program_start, 3) for each in runs],
         "plugins": {
-            name: [round(each.plugins[name], 3) for each in runs] for name in (traced.PLUGIN, traced.BRIDGED)
+            name: [round(each.plugins[name], 3) for each in runs]
+            for name in (traced.PLUGIN, traced.BRIDGED)
             if name in runs[0].plugins
         },
         "waterfalls": {
@@ -125,26 +126,28 @@ def _resources(side: Pulumi) -> int:
     return sum(each["custom"] and not each["type"].startswith("pulumi:providers:") for each in listed)
 
 
-def _about(arguments: argparse.Namespace, wrangler: Path, node: Path) -> dict[str, Any]:
+def _about(arguments: argparse.Namespace, wrangler: Path, tools: Toolchain) -> dict[str, Any]:
     git = ["git", "-C", str(ROOT)]
-    commit = subprocess.run([*git, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=True)
     changed = subprocess.run([*git, "diff", "--quiet", "HEAD"], check=False).returncode
-    version = subprocess.run([node / "node", "--version"], capture_output=True, text=True, check=True)
     plugin = "the stand-in" if bridged.is_stand_in(bridged.plugin(Path.home())) else bridged.version()
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "commit": commit.stdout.strip() + (" with changes" if changed else ""),
+        "commit": _said(*git, "rev-parse", "--short=10", "HEAD") + (" with changes" if changed else ""),
         "cores": os.cpu_count(),
         "latency_ms": _LATENCY_MS,
         "rounds": arguments.rounds,
         "versions": {
-            "pulumi": pins.PULUMI,
+            "pulumi": _said(tools.engine / "pulumi", "version").removeprefix("v"),
             "wrangler": json.loads((wrangler / "package.json").read_text())["version"],
             "Python": ".".join(map(str, sys.version_info[:3])),
-            "Node": version.stdout.strip().removeprefix("v"),
+            "Node": _said(tools.node / "node", "--version").removeprefix("v"),
             "plugin for Cloudflare": plugin,
         },
     }
+
+
+def _said(*argv: str | Path) -> str:
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ class Name(StrEnum):
     WRANGLER = "wrangler"
 
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 OURS = (Name.LIKE, Name.WHOLE)
 
 

@@ -1,7 +1,7 @@
 """One program run to its end under a clock, with every process it started.
 
 A command gets a session of its own, so whatever happens to the run (a failure, a deadline, Ctrl-C) nothing it started
-outlives it. A watcher sees the processes while they live; the clock of a watched run is not used.
+outlives it. A watcher sees the processes while they live; the clock of a watched run is only given for information.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -20,7 +20,7 @@ from tests.bench import processes
 DEADLINE_SECONDS = 600
 
 
-class CommandFailed(Exception):
+class CommandError(Exception):
     """A command of either side ended with an error; the whole run ends with it."""
 
 
@@ -69,23 +69,27 @@ def run(command: Command, watcher: Watcher | None = None) -> Finished:
         with _watched(process.pid, watcher):
             said, _ = process.communicate(timeout=DEADLINE_SECONDS)
         seconds, ended = time.perf_counter() - clock, time.time()
+    except subprocess.TimeoutExpired:
+        raise CommandError(f"`{' '.join(command.argv)}` did not end within {DEADLINE_SECONDS} seconds") from None
     finally:
         _end(process)
     if process.returncode:
-        raise CommandFailed(f"`{' '.join(command.argv)}` ended with {process.returncode}:\n{said}")
+        raise CommandError(f"`{' '.join(command.argv)}` ended with {process.returncode}:\n{said}")
     return Finished(seconds, began, ended)
 
 
 @contextlib.contextmanager
-def _watched(session: int, watcher: Watcher | None):
+def _watched(session: int, watcher: Watcher | None) -> Iterator[None]:
     if watcher is None:
         yield
         return
     over = threading.Event()
 
+    seen = processes.Session(session)
+
     def watch() -> None:
         while not over.wait(watcher.every_seconds):
-            watcher.look(processes.of_session(session))
+            watcher.look(seen.living())
 
     thread = threading.Thread(target=watch, name="watcher", daemon=True)
     thread.start()
@@ -98,10 +102,12 @@ def _watched(session: int, watcher: Watcher | None):
 
 def _end(process: subprocess.Popen[str]) -> None:
     """End what is left of the session: plugins have process groups of their own, but never another session."""
-    left = [each.pid for each in processes.of_session(process.pid)]
-    for pid in left:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    session = processes.Session(process.pid)
+    while left := session.living():
+        for each in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each.pid, signal.SIGKILL)
+        time.sleep(0.01)
     process.wait()
     if process.stdout:
         process.stdout.close()

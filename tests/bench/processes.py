@@ -16,37 +16,45 @@ class Process:
     """A living process at one moment."""
 
     pid: int
-    name: str
+    program: str
+    """Name of the file that was started, without its folder."""
     rss_bytes: int
     began: float
     """Time of the day, exact to a hundredth of a second."""
 
 
-def of_session(session: int) -> list[Process]:
-    """Give the living processes of a session; those that end meanwhile are left out."""
-    found = []
-    for entry in _PROC.iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                stat = (entry / "stat").read_text()
-                if _session_of(stat) == session and (process := parse(stat, boot_time())):
-                    found.append(process)
-    return found
+class Session:
+    """All processes of one session. Those of others are read once, so that looking costs the run next to nothing."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._foreign: set[str] = set()
+        # Linux counts the starts of processes from here.
+        self._boot = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def living(self) -> list[Process]:
+        """Give those that live; who ends meanwhile is left out."""
+        found = []
+        for name in (entry.name for entry in _PROC.iterdir()):
+            if name.isdigit() and name not in self._foreign:
+                with contextlib.suppress(OSError):
+                    stat = (_PROC / name / "stat").read_text()
+                    if _session_of(stat) != self._number:
+                        self._foreign.add(name)
+                    elif process := parse(stat, (_PROC / name / "cmdline").read_bytes(), self._boot):
+                        found.append(process)
+        return found
 
 
-def boot_time() -> float:
-    """Give the time of the day from which Linux counts the starts of processes."""
-    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
-def parse(stat: str, boot: float) -> Process | None:
-    """Read a line of /proc/PID/stat; None for a process that has ended and waits to be noticed."""
-    pid, _, rest = stat.partition(" (")
-    name, _, numbers = rest.rpartition(") ")
-    fields = numbers.split()
-    if fields[0] == "Z":
+def parse(stat: str, arguments: bytes, boot: float) -> Process | None:
+    """Read /proc/PID/stat and cmdline; None for a process that has ended or is about to."""
+    fields = stat.rpartition(") ")[2].split()
+    # On its way out a process first loses its memory, arguments included, and then waits to be noticed.
+    if fields[0] == "Z" or not arguments:
         return None
-    return Process(int(pid), name, int(fields[21]) * _PAGE, boot + int(fields[19]) / _TICKS)
+    # Not the name in `stat`: Node calls its main thread by another.
+    program = Path(arguments.partition(b"\0")[0].decode(errors="replace")).name
+    return Process(int(stat.split(" ", 1)[0]), program, int(fields[21]) * _PAGE, boot + int(fields[19]) / _TICKS)
 
 
 def _session_of(stat: str) -> int:
@@ -66,7 +74,7 @@ class Memory:
 
 
 class Lives:
-    """A watcher that keeps when each program of one name was there, to a hundredth of a second."""
+    """A watcher that keeps when each process was there, to a hundredth of a second."""
 
     every_seconds = 0.01
 
@@ -78,6 +86,6 @@ class Lives:
         for each in living:
             self._seen[each.pid] = (each, now)
 
-    def of(self, name: str) -> list[tuple[float, float]]:
-        """Give start and end of every process of this name."""
-        return sorted((each.began, last) for each, last in self._seen.values() if each.name == name)
+    def of(self, program: str) -> list[tuple[float, float]]:
+        """Give start and end of every process of this program."""
+        return sorted((each.began, last) for each, last in self._seen.values() if each.program == program)

@@ -38,27 +38,20 @@ def warm_up(sides: Mapping[str, Side]) -> None:
             say(f"warm-up, {name}", run(command).seconds)
 
 
-def timed(on: Stage, sides: Mapping[str, Side], rounds: int, title: str) -> Table:
-    """Time every case; `calls` are those of the last round."""
+def timed(on: Stage, sides: Mapping[str, Side], rounds: int, title: str, *, watched: bool = False) -> Table:
+    """Time every case; calls and, where it is watched, memory are those of the last round."""
     table: Table = {case: {side: {"seconds": []} for side in sides} for case in Case}
     for number in range(1, rounds + 1):
         for case in Case:
             for name, side in sides.items():
-                seen = one(on, side, case, number)
+                seen = one(on, side, case, number, watched=watched)
                 say(f"{title}, round {number} of {rounds}, {case}, {name}", seen.seconds)
                 cell = table[case][name]
                 cell["seconds"].append(round(seen.seconds, 3))
                 cell |= {"reads": seen.calls.reads, "writes": seen.calls.writes}
+                if watched:
+                    cell["peak_mib"] = round(seen.peak_mib)
     return table
-
-
-def add_memory(on: Stage, sides: Mapping[str, Side], table: Table) -> None:
-    """Run every case once more, watched and not timed, and write down the most memory it held."""
-    for case in Case:
-        for name, side in sides.items():
-            peak = one(on, side, case, 0, watched=True).peak_mib
-            table[case][name]["peak_mib"] = round(peak)
-            say(f"memory, {case}, {name}: {peak:.0f} MiB")
 
 
 def one(on: Stage, side: Side, case: Case, number: int, *, watched: bool = False) -> Seen:

@@ -1,7 +1,7 @@
-"""Both sides of the comparison: this package's program under `pulumi`, and a project of `wrangler` with the same Worker.
+"""Both sides of the comparison: this program under `pulumi`, and a project of `wrangler` with the same Worker.
 
-Each says what to prepare for a case, which is not timed, and which commands a user would type, which is. Both have their
-packages installed and have run once before.
+Each says what to prepare for a case, which is not timed, and which commands a user would type, which is. Both have
+their packages installed and have run once before.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the engine did and when, from the trace it writes (`--otel-traces file://…`, OpenTelemetry's JSON, one batch a line)."""
+"""What the engine did and when, from the trace it writes (`--otel-traces file://…`): JSON, one batch a line."""
 
 import json
 from dataclasses import dataclass, field

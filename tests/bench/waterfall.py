@@ -16,8 +16,8 @@ _HOST = "pulumirpc.LanguageRuntime/"
 STARTS_ENGINE = "engine starts"
 HOST = "language host starts"
 ABOUT = "engine asks the host about Python"
-PYTHON = "Python and `import pulumi`"
-PROGRAM = "other imports, settings, bundle by its hash"
+PYTHON = "Python and the import of pulumi"
+PROGRAM = "other imports, settings, bundle looked up"
 BUNDLING = "bundling (Node)"
 BRIDGED = "bridged plugin starts"
 OURS = "our plugin starts"
@@ -25,6 +25,10 @@ REGISTERS = "resources are registered"
 CALLS = "calls of the API"
 ENDS_PROGRAM = "program ends"
 ENDS_ENGINE = "engine ends"
+NAMES = (
+    *(STARTS_ENGINE, HOST, ABOUT, PYTHON, PROGRAM, BUNDLING),
+    *(BRIDGED, OURS, REGISTERS, CALLS, ENDS_PROGRAM, ENDS_ENGINE),
+)
 
 
 @dataclass(frozen=True)
