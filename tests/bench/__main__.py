@@ -39,8 +39,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="bench-") as name, stage.served(Path(name) / "emulator") as on:
         found = _measured(Path(name), on, arguments)
     found["about"]["minutes"] = round((time.monotonic() - began) / 60, 1)
-    arguments.out.write_text(json.dumps(found, indent=1) + "\n")
-    for path, text in page.wanted(arguments.out).items():
+    page.FIGURES.write_text(json.dumps(found, indent=1) + "\n")
+    for path, text in page.wanted().items():
         path.write_text(text)
     print(page.text(found))  # noqa: T201 - tables for people
     return 0
@@ -50,7 +50,6 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often every case is timed")
     parser.add_argument("--sandboxes", type=int, nargs="*", default=[1, 10, 50], help="how many in one program")
-    parser.add_argument("--out", type=Path, default=page.FIGURES, help="where the figures go")
     return parser.parse_args()
 
 

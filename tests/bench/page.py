@@ -20,9 +20,9 @@ _LONGEST: Final = 4
 Figures = dict[str, Any]
 
 
-def wanted(figures: Path = FIGURES) -> dict[Path, str]:
+def wanted() -> dict[Path, str]:
     """Give the page and the pictures as they should be."""
-    found = json.loads(figures.read_text())
+    found = json.loads(FIGURES.read_text())
     page = DOCS / _PAGE
     return {
         page: between(page.read_text(), text(found)),
