@@ -63,6 +63,7 @@ def _measured(folder: Path, on: Stage, arguments: argparse.Namespace) -> dict[st
     home = folder / "home"
     home.mkdir()
     program = install(tools.node) / "node_modules" / "wrangler"
+    about = _about(arguments, program, tools)
     wrangler = Wrangler(tools.node, program / "bin" / "wrangler.js", on.served, home)
     ours = {
         Name.LIKE: Pulumi(folder / "like", tools, on, LIKE),
@@ -88,7 +89,7 @@ def _measured(folder: Path, on: Stage, arguments: argparse.Namespace) -> dict[st
         for count in arguments.sandboxes
     }
     return {
-        "about": _about(arguments, program, tools),
+        "about": about,
         "cases": cases,
         "cases_without_latency": without,
         "sandboxes": counts,
