@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz sweep measure docs up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz sweep measure bench docs up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -57,6 +57,9 @@ measure: setup ## measure the emulator, a preview, the check and the policy pack
 	$(RUN) tests.engine.redeploys
 	$(RUN) tests.check.measure
 	$(RUN) tests.policy.measure_pack
+
+bench: setup ## compare pulumi with wrangler on the emulator, and write docs/performance.md's tables
+	$(RUN) tests.bench
 
 docs: venv ## bring the generated parts of the documentation up to date
 	$(RUN) tests.generated_docs

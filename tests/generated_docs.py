@@ -6,6 +6,7 @@ from typing import Final
 from emulator.registry import load_services
 from emulator.table import fidelity_table
 from tests import settings_pages
+from tests.bench import page as bench_page
 from tests.policy import rule_pages
 from tests.provider import property_tables
 from tools.paths import ROOT
@@ -26,6 +27,7 @@ def wanted() -> dict[Path, str]:
         rules: _head(rules, _RULES_MARK) + rule_pages.text(),
         settings: _head(settings, _SETTINGS_MARK) + settings_pages.reference(),
         ROOT / "docs" / "settings.schema.json": settings_pages.schema(),
+        **bench_page.wanted(),
     }
 
 

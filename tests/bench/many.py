@@ -1,0 +1,66 @@
+"""Many sandboxes: one program that makes them all in one `pulumi up`, against as many wrangler deploys in a row."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.bench.cases import Case
+from tests.bench.rounds import commands_of, say
+from tests.bench.sides import LIKE, Pulumi, WranglerProject
+from tests.bench.stage import Stage
+from tests.emulator.wrangler_cli import Wrangler
+from tools.toolchain import Toolchain
+
+CASES = (Case.FIRST, Case.NOTHING)
+_PROGRAM = '''"""Deploys as many sandbox stacks as the configuration says."""
+
+import os
+
+import pulumi
+
+from components import SandboxSettings, SandboxStack
+
+config = pulumi.Config()
+document = {**config.require_object("settings"), "account_id": os.environ["CLOUDFLARE_ACCOUNT_ID"]}
+for number in range(1, config.require_int("sandboxes") + 1):
+    settings = SandboxSettings.parse({**document, "name": f"box{number}"})
+    SandboxStack(settings.name, settings)
+'''
+
+
+class ManyStacks(Pulumi):
+    """One program with many stacks."""
+
+    def __init__(self, folder: Path, tools: Toolchain, stage: Stage, count: int) -> None:
+        super().__init__(folder, tools, stage, LIKE)
+        (folder / "__main__.py").write_text(_PROGRAM)
+        self._count = count
+
+    def configure(self, image: str, **config: Any) -> None:
+        super().configure(image, sandboxes=self._count, **config)
+
+    def forget(self) -> None:
+        """Begin anew, in an account that has been cleared."""
+        self.project.succeed("stack", "rm", "--yes", "--force", "--preserve-config")
+        self.project.succeed("stack", "init", "test")
+
+
+def timed(
+    folder: Path, tools: Toolchain, wrangler: Wrangler, stage: Stage, count: int, *, rounds: int, latency_ms: int
+) -> dict[str, dict[str, list[float]]]:
+    """Time first deploy and no-op of so many sandboxes on both sides."""
+    ours = ManyStacks(folder / "pulumi", tools, stage, count)
+    theirs = [
+        WranglerProject(folder / f"wrangler-{number}", wrangler, stage, f"box{number}") for number in range(count)
+    ]
+    found: dict[str, dict[str, list[float]]] = {case: {"pulumi": [], "wrangler": []} for case in CASES}
+    for number in range(1, rounds + 1):
+        stage.clear(latency_ms)
+        ours.forget()
+        for case in CASES:
+            for name, sides in (("pulumi", [ours]), ("wrangler", theirs)):
+                for side in sides:
+                    side.prepare(case, number)
+                seconds = commands_of(sides, case)
+                found[case][name].append(round(seconds, 3))
+                say(f"{count} sandboxes, round {number} of {rounds}, {case}, {name}", seconds)
+    return found
