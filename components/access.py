@@ -32,6 +32,13 @@ class AccessArgs:
     """Begins the name of everything made."""
 
 
+def api_key_bindings(settings: AccessSettings) -> dict[str, Binding]:
+    """Give the Worker's binding for the API keys, if there are any; it is secret."""
+    if not settings.api_keys:
+        return {}
+    return {"API_KEYS": {"type": "secret_text", "text": pulumi.Output.secret(settings.api_keys_json)}}
+
+
 class AccessGate(pulumi.ComponentResource):
     """Who may use the API and see previews."""
 
@@ -48,10 +55,7 @@ class AccessGate(pulumi.ComponentResource):
         self._args = args
         settings = args.settings
         hosts = protected_hosts(settings, args.domain)
-        self.bindings = {}
-        if settings.api_keys:
-            keys = pulumi.Output.secret(settings.api_keys_json)
-            self.bindings["API_KEYS"] = {"type": "secret_text", "text": keys}
+        self.bindings = api_key_bindings(settings)
         audiences: dict[str, pulumi.Output[str]] = {}
         tokens: dict[str, bridged.ZeroTrustAccessServiceToken] = {}
         if settings.zero_trust is not None:

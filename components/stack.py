@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import pulumi
 
 from . import rules
-from .access import AccessArgs, AccessGate
+from .access import AccessArgs, AccessGate, Binding, api_key_bindings
 from .application import ApplicationArgs, SandboxApplication
 from .bundle import packaged
 from .bundle import worker as code
@@ -88,16 +88,20 @@ class SandboxStack(pulumi.ComponentResource):
             _claim_hosts(name, settings.domain)
         super().__init__(TYPE, name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        storage = SandboxStorage(
-            f"{name}-storage",
-            StorageArgs(settings.storage, plan.account_id, plan.prefix, lasting=plan.lasting),
-            child,
-        )
-        gate = AccessGate(
-            f"{name}-access", AccessArgs(settings.access, settings.domain, plan.account_id, plan.prefix), child
-        )
+        # A part that would hold nothing is left out: the engine writes the whole state for each that it registers.
+        storage = gate = None
+        if settings.storage.used:
+            kept = StorageArgs(settings.storage, plan.account_id, plan.prefix, lasting=plan.lasting)
+            storage = SandboxStorage(f"{name}-storage", kept, child)
+        if settings.access.zero_trust:
+            guarded = AccessArgs(settings.access, settings.domain, plan.account_id, plan.prefix)
+            gate = AccessGate(f"{name}-access", guarded, child)
+        bindings = {
+            **(storage.bindings if storage else {}),
+            **(gate.bindings if gate else api_key_bindings(settings.access)),
+        }
         images = {kind.name: plan.image(f"{name}-image", kind, child) for kind in settings.kinds}
-        worker = SandboxWorker(f"{name}-worker", plan.worker_args(storage, gate, images), child)
+        worker = SandboxWorker(f"{name}-worker", plan.worker_args(bindings, images), child)
         applications = {
             kind.name: SandboxApplication(
                 _suffixed(f"{name}-containers", kind), plan.application_args(kind, worker, images[kind.name]), child
@@ -113,13 +117,13 @@ class SandboxStack(pulumi.ComponentResource):
         self.worker_version_id = worker.version_id
         self.api_url = domain.api_url if domain and settings.domain and settings.domain.api_url else worker.url
         self.preview_hostname = domain.preview_hostname if domain else pulumi.Output.from_input(None)
-        self.images = pulumi.Output.all(**{kind: image.reference for kind, image in images.items()})
+        self.images = pulumi.Output.all(**images)
         self.application_ids = pulumi.Output.all(
             **{kind: application.application_id for kind, application in applications.items()}
         )
         self.namespace_ids = worker.namespace_ids
-        self.bucket_names = storage.bucket_names
-        self.service_tokens = gate.service_tokens
+        self.bucket_names = storage.bucket_names if storage else pulumi.Output.from_input({})
+        self.service_tokens = gate.service_tokens if gate else pulumi.Output.secret({})
         self.environment = pulumi.Output.from_input(settings.environment)
         self.sdk_version = pulumi.Output.from_input(plan.sdk_version)
         self.register_outputs(self.outputs())
@@ -145,7 +149,10 @@ class _Plan:
     def lasting(self) -> bool:
         return self.settings.environment == "lasting"
 
-    def image(self, name: str, kind: Kind, opts: pulumi.ResourceOptions) -> SandboxImage:
+    def image(self, name: str, kind: Kind, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+        """Give the reference of an image; one that is not ready is built."""
+        if kind.image.reference:
+            return pulumi.Output.from_input(kind.image.reference)
         args = ImageArgs(
             settings=kind.image,
             account_id=self.account_id,
@@ -157,11 +164,11 @@ class _Plan:
             secrets={secret: self.secrets[secret] for secret in kind.image.build_secrets},
         )
         try:
-            return SandboxImage(_suffixed(name, kind), args, opts)
+            return SandboxImage(_suffixed(name, kind), args, opts).reference
         except ValueError as error:
             raise pulumi.RunError(str(error)) from error
 
-    def worker_args(self, storage: SandboxStorage, gate: AccessGate, images: Mapping[str, SandboxImage]) -> WorkerArgs:
+    def worker_args(self, bindings: Mapping[str, Binding], images: Mapping[str, pulumi.Output[str]]) -> WorkerArgs:
         settings = self.settings
         managed = settings.sdk.generation == "1.x"
         further = {kind.name: kind.class_name for kind in settings.kinds if kind.name != MAIN_KIND}
@@ -170,10 +177,8 @@ class _Plan:
             account_id=self.account_id,
             script_name=settings.worker.name or physical_name(*self.prefix),
             bundle=self.bundle,
-            classes={
-                kind.class_name: {kind.name: images[kind.name].reference} if managed else {} for kind in settings.kinds
-            },
-            bindings={**storage.bindings, **gate.bindings},
+            classes={kind.class_name: {kind.name: images[kind.name]} if managed else {} for kind in settings.kinds},
+            bindings=bindings,
             variables={
                 "ENVIRONMENT": settings.environment,
                 # The SDK logs commands, which are the users' own, at the level below.
@@ -185,7 +190,7 @@ class _Plan:
             lasting=self.lasting,
         )
 
-    def application_args(self, kind: Kind, worker: SandboxWorker, image: SandboxImage) -> ApplicationArgs:
+    def application_args(self, kind: Kind, worker: SandboxWorker, image: pulumi.Output[str]) -> ApplicationArgs:
         return ApplicationArgs(
             settings=kind.container,
             account_id=self.account_id,
@@ -193,7 +198,7 @@ class _Plan:
             class_name=kind.class_name,
             application_name=kind.container.name or physical_name(*self.prefix, kind.name),
             generation=self.settings.sdk.generation,
-            image=image.reference,
+            image=image,
             worker_version_id=worker.version_id,
         )
 

@@ -15,7 +15,14 @@ from tools import bridged, locks, pins
 from tools.paths import VENV, write_whole
 from tools.toolchain import Toolchain
 
-_FOREIGN = ("PULUMI_", "CLOUDFLARE_", "CF_", "DOCKER_", "BUILDX_")
+_FOREIGN = (
+    "PULUMI_",
+    "CLOUDFLARE_",
+    "CF_",
+    "DOCKER_",
+    "BUILDX_",
+    "PYTHONDONTWRITEBYTECODE",  # program and plugins would be compiled anew in every run
+)
 
 
 @dataclass(frozen=True)

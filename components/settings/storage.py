@@ -156,6 +156,11 @@ class StorageSettings(Section):
                 roles[bucket.name] = role
 
     @property
+    def used(self) -> bool:
+        """Whether anything is kept at all."""
+        return bool(self.buckets or self.conversations.enabled or self.events.enabled)
+
+    @property
     def buckets(self) -> dict[str, BucketSettings]:
         """The buckets there are, by role."""
         every: dict[str, BucketSettings] = {"files": self.files, "backups": self.backups, "artifacts": self.artifacts}

@@ -27,7 +27,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _end)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    print(port, flush=True)
+    print(port, flush=True)  # noqa: T201 - how the engine learns the port
     server.wait_for_termination()
 
 

@@ -13,17 +13,21 @@ from tools.toolchain import Toolchain
 CASES = (Case.FIRST, Case.NOTHING)
 _PROGRAM = '''"""Deploys as many sandbox stacks as the configuration says."""
 
+import gc
 import os
 
 import pulumi
 
-from components import SandboxSettings, SandboxStack
+import components
+
+gc.disable()
+components.start_plugin()
 
 config = pulumi.Config()
 document = {**config.require_object("settings"), "account_id": os.environ["CLOUDFLARE_ACCOUNT_ID"]}
 for number in range(1, config.require_int("sandboxes") + 1):
-    settings = SandboxSettings.parse({**document, "name": f"box{number}"})
-    SandboxStack(settings.name, settings)
+    settings = components.SandboxSettings.parse({**document, "name": f"box{number}"})
+    components.SandboxStack(settings.name, settings)
 '''
 
 
