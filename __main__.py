@@ -1,14 +1,12 @@
 """Deploys the sandbox stack that this project's configuration describes."""
 
-import gc
 import os
 
 import pulumi
 
 import components
 
-gc.disable()  # a program lives for seconds; collecting would take a quarter of what it does before its first resource
-components.start_plugin()  # while the plugin starts, the rest of the package loads
+components.fast_start()
 
 config = pulumi.Config()
 try:

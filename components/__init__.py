@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from .access import AccessArgs, AccessGate
     from .application import ApplicationArgs, SandboxApplication
     from .domain import DomainArgs, PreviewDomain
-    from .early import start_plugin
     from .image import ImageArgs, SandboxImage
+    from .program import fast_start
     from .provider.resources import ContainerApplication, RegistryImage, WorkerScript, get_registry_credentials
     from .settings import SandboxSettings, SettingsError
     from .stack import SandboxStack
@@ -39,8 +39,8 @@ __all__ = [
     "StorageArgs",
     "WorkerArgs",
     "WorkerScript",
+    "fast_start",
     "get_registry_credentials",
-    "start_plugin",
 ]
 
 _HOMES = {
@@ -63,7 +63,7 @@ _HOMES = {
     "WorkerArgs": ".worker",
     "WorkerScript": ".provider.resources",
     "get_registry_credentials": ".provider.resources",
-    "start_plugin": ".early",
+    "fast_start": ".program",
 }
 
 

@@ -35,7 +35,8 @@ class Nested(ModuleType):
     def run_imports(self) -> None:
         """Run what stands above the names and classes; the module itself can be imported by then."""
         with Path(str(self.__file__)).open("rb") as file:
-            self._run(b"".join(takewhile(lambda line: line[:7] != b"__all__", file)))
+            head = list(takewhile(lambda line: not line.startswith(b"__all__"), file))
+        self._run(b"".join(head))
 
     @cached_property
     def _source(self) -> dict[str, bytes]:

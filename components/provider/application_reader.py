@@ -38,7 +38,8 @@ class ApplicationReader:
 
     def by_class(self) -> Live | None:
         """Give the application of the class, or None when it has none."""
-        namespace = ScriptReader(self._client, self._inputs).namespace_ids().get(self._inputs["className"])
+        reader = ScriptReader(self._client, self._inputs)
+        namespace = reader.own_ids(reader.namespaces()).get(self._inputs["className"])
         if namespace is None:
             return None
         for each in self._client.get(self._path):

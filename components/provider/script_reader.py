@@ -44,9 +44,9 @@ class ScriptReader:
         others = frozenset(Source(each["script"], each["class"]) for each in namespaces if _whole(each))
         return Live(own, tag, frozenset(source for source in others if source.script != self._name))
 
-    def namespace_ids(self) -> dict[str, str]:
+    def own_ids(self, namespaces: list[Mapping[str, Any]]) -> dict[str, str]:
         """Give the ids of the script's namespaces by class."""
-        return {each["class"]: each["id"] for each in self.namespaces() if self._owns(each)}
+        return {each["class"]: each["id"] for each in namespaces if self._owns(each)}
 
     def _owns(self, namespace: Mapping[str, Any]) -> bool:
         return _whole(namespace) and namespace["script"] == self._name

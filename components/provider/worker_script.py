@@ -89,8 +89,7 @@ class WorkerScript(Resource):
         contents = self._prepared(run, inputs, {})
         sent: list[bool] = []
         try:
-            uploaded = run.client.persist(lambda: self._upload(run, inputs, contents, sent, ours=False))
-            outputs = _uploaded(uploaded)
+            outputs = run.client.persist(lambda: self._upload(run, inputs, contents, sent, ours=False))
         except Exception as error:
             # A single upload that was refused has made nothing; after any other end the script may be there.
             if not sent or (len(sent) == 1 and isinstance(error, Refusal)):
@@ -110,7 +109,7 @@ class WorkerScript(Resource):
             contents = self._prepared(run, new, old)
             sent: list[bool] = []
             try:
-                outputs = _uploaded(run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True)))
+                outputs = run.client.persist(lambda: self._upload(run, new, contents, sent, ours=True))
             except ProviderError as error:
                 if not sent or (len(sent) == 1 and isinstance(error, Refusal)):
                     raise
@@ -150,8 +149,11 @@ class WorkerScript(Resource):
 
     def _upload(
         self, run: Run, inputs: Values, contents: Mapping[str, bytes], sent: list[bool], *, ours: bool
-    ) -> Mapping[str, Any]:
-        """Look at what is live, plan, upload: one try. Adds to `sent` whether the upload makes a new script."""
+    ) -> Values:
+        """Look at what is live, plan, upload: one try. Adds to `sent` whether the upload makes a new script.
+
+        The outputs have the ids of the namespaces if the upload changes nothing about the classes.
+        """
         reader = ScriptReader(run.client, inputs)
         live = reader.service()
         own = mark(run.urn, inputs)
@@ -172,9 +174,8 @@ class WorkerScript(Resource):
         run.status(f"uploading {sum(map(len, contents.values())):,} bytes")
         sent.append(live is None)
         query = {"excludeScript": "true", "bindings_inherit": "strict"}
-        answer = run.client.once("PUT", script_path(inputs), query=query, files=files)
-        result: Mapping[str, Any] = answer.result
-        return result
+        outputs = _uploaded(run.client.once("PUT", script_path(inputs), query=query, files=files).result)
+        return outputs if steps != classes.Steps() else {**outputs, "namespaceIds": reader.own_ids(namespaces)}
 
     def _finish(self, run: Run, inputs: Values, outputs: Values, triggers: Iterable[str]) -> Values:
         """Set what does not travel with the upload, and read the ids that came of it."""
@@ -183,8 +184,9 @@ class WorkerScript(Resource):
             body = {"enabled": inputs["workersDev"], "previews_enabled": inputs["previewUrls"]}
             run.client.call("POST", f"{path}/subdomain", body=body)
         reader = ScriptReader(run.client, inputs)
-        ids = reader.namespace_ids() if inputs.get("classes") else {}
-        shown = {**outputs, "namespaceIds": ids, "url": reader.url() if inputs["workersDev"] else None}
+        if set(outputs.get("namespaceIds", ())) != set(inputs.get("classes") or ()):
+            outputs = {**outputs, "namespaceIds": reader.own_ids(reader.namespaces())}
+        shown = {"namespaceIds": {}, **outputs, "url": reader.url() if inputs["workersDev"] else None}
         return {name: value for name, value in shown.items() if value is not None}
 
 

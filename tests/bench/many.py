@@ -13,15 +13,13 @@ from tools.toolchain import Toolchain
 CASES = (Case.FIRST, Case.NOTHING)
 _PROGRAM = '''"""Deploys as many sandbox stacks as the configuration says."""
 
-import gc
 import os
 
 import pulumi
 
 import components
 
-gc.disable()
-components.start_plugin()
+components.fast_start()
 
 config = pulumi.Config()
 document = {**config.require_object("settings"), "account_id": os.environ["CLOUDFLARE_ACCOUNT_ID"]}

@@ -37,11 +37,11 @@ def test_every_phase_is_found():
         waterfall.HOST: [(0.1, 0.2), (0.6, 0.7)],
         waterfall.ABOUT: [(0.2, 0.6)],
         waterfall.PYTHON: [(0.7, 1.0)],
-        waterfall.PROGRAM: [(1.0, 1.5)],
+        waterfall.PROGRAM: [(1.0, 1.6)],
         waterfall.BUNDLING: [(1.1, 1.4)],
         waterfall.BRIDGED: [(1.5, 1.8)],
         waterfall.OURS: [(1.8, 2.1)],
-        waterfall.REGISTERS: [(1.5, 2.3)],
+        waterfall.REGISTERS: [(1.6, 2.3)],
         waterfall.CALLS: [(1.83, 1.85)],
         waterfall.ENDS_PROGRAM: [(2.3, 3.0)],
         waterfall.ENDS_ENGINE: [(3.0, 3.1)],
@@ -61,7 +61,7 @@ def test_overlapping_periods_count_once():
 
 
 def test_starts_of_program_and_plugins():
-    assert round(waterfall.program_start(SPANS), 3) == 0.8
+    assert round(waterfall.program_start(SPANS), 3) == 0.9
     assert round(waterfall.plugin_start(SPANS, "cloudflare-sandbox") or 0, 3) == 0.3
     assert waterfall.plugin_start(SPANS, "docker-build") is None
 

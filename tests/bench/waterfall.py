@@ -79,7 +79,7 @@ def bars(
 
 
 def program_start(spans: Sequence[Span]) -> float:
-    """Give the seconds from the start of the program to the first resource or function it asks for."""
+    """Give the seconds from the start of the program to the first resource that it registers."""
     return _first_request(spans) - _first(spans, f"{_HOST}Run").start
 
 
@@ -114,4 +114,4 @@ def _first(spans: Sequence[Span], name: str) -> Span:
 
 
 def _first_request(spans: Sequence[Span]) -> float:
-    return next(span.start for span in spans if span.name in (f"{_MONITOR}RegisterResource", f"{_MONITOR}Invoke"))
+    return _first(spans, f"{_MONITOR}RegisterResource").start

@@ -28,10 +28,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/bridged": ({"pulumi_cloudflare"}, {"bridged"}),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "provider/resources"}) for part in PARTS},
     **{
-        f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "early", "provider/resources", "stack"})
+        f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "program", "provider/resources", "stack"})
         for room in WHOLE
     },
-    "components/early": ({"pulumi"}, set()),
+    "components/program": ({"pulumi"}, set()),
     "components/bare_pulumi": (set(), set()),
     # Asks a deployment over the network, and needs nothing else of the package.
     "components/smoke": (set(), {"smoke"}),
