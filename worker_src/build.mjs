@@ -12,8 +12,11 @@ import { build } from "esbuild";
 
 export const HERE = path.dirname(fileURLToPath(import.meta.url));
 
-/** Of OpenAI's agents only the function that the SDK's editor applies diffs with; the whole would be 800 kB. */
-const APPLY_DIFF = path.join(HERE, "node_modules/@openai/agents-core/dist/utils/applyDiff.mjs");
+/**
+ * How esbuild is to bundle; deployments give the same to its program, which starts sooner than Node. Of OpenAI's agents
+ * only the function is taken that the SDK's editor applies diffs with; the whole would be 800 kB.
+ */
+const OPTIONS = JSON.parse(await readFile(path.join(HERE, "esbuild.json"), "utf8"));
 
 /** The bundle's text. `overrides` is for tests and measurements. */
 export async function bundle(entry, overrides = {}) {
@@ -22,20 +25,9 @@ export async function bundle(entry, overrides = {}) {
     entryPoints: [entry],
     outfile: "index.js",
     write: false,
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "neutral",
-    target: "es2024",
-    mainFields: ["module", "main"],
-    conditions: ["workerd", "worker", "browser", "import"],
-    external: ["cloudflare:*", "node:*"],
-    alias: { "@openai/agents": APPLY_DIFF },
     // An entry outside this folder finds the same packages.
     nodePaths: [path.join(HERE, "node_modules")],
-    legalComments: "none",
-    charset: "utf8",
-    logLevel: "error",
+    ...OPTIONS,
     ...overrides,
   });
   return result.outputFiles[0].text;

@@ -68,6 +68,10 @@ class Client:
         host = urlsplit(self._base_url).netloc
         return host if is_loopback(host) else ""
 
+    def prepare(self) -> None:
+        """Load what requests need, on a thread: a run that makes none need not wait for it, nor one that does."""
+        threading.Thread(target=self._loaded, daemon=True).start()
+
     def stop(self) -> None:
         """End all waits now, and let no further request begin."""
         self._stopped.set()
@@ -142,14 +146,14 @@ class Client:
         sends = {} if method == "GET" else {"body": body, **({"files": files} if files is not None else {})}
         place = f"{method} {path}"
         try:
-            verb = getattr(self._client(), method.lower())
+            verb = getattr(self._loaded(), method.lower())
             return verb(path, cast_to=httpx.Response, options=options, **sends)
         except APIStatusError as error:
             raise self._refusal(place, error.response) from None
         except APIConnectionError as error:
             raise TransientError(place, type(error.__cause__ or error).__name__) from None
 
-    def _client(self) -> Any:
+    def _loaded(self) -> Any:
         with self._lock:
             if self._sdk is None:
                 self._sdk = _sdk(self._token, self._base_url)

@@ -89,6 +89,8 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
     def Invoke(self, request: Any, context: Any) -> Any:
         """Run a function."""
         if request.tok == schema.VERSION_TOKEN:
+            if self._client is not None and not request.preview:
+                self._client.prepare()  # the program is still loading, and a preview makes no requests
             return provider_pb2.InvokeResponse(**{"return": wire.encode({"version": schema.VERSION})})
         if request.tok != registry_credentials.TOKEN:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no such function: {request.tok}")

@@ -115,13 +115,27 @@ def test_an_error_in_the_source_is_shown_with_its_place(build_folder: Path, tmp_
     assert list((build_folder / "worker").iterdir()) == []
 
 
-def test_without_node_the_remedy_is_named(build_folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_node_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BundleError) as caught:
-        worker.packaged_worker(build_folder)
+        worker.packaged_worker(tmp_path)
     assert str(caught.value) == (
-        "the Worker does not bundle: there is no `node` on PATH; install Node 22 or newer, or set worker.bundle to a "
-        "ready one"
+        "the Worker's packages cannot be installed: there is no `npm` on PATH; install Node 22 or newer, or set "
+        "worker.bundle to a ready one"
+    )
+
+
+def test_with_its_packages_installed_bundling_starts_no_node(build_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "")
+    assert only(worker.packaged_worker(build_folder)).file.stat().st_size > 300_000
+
+
+def test_packages_without_a_bundler_for_this_machine_are_refused(tmp_path: Path):
+    with pytest.raises(BundleError) as caught:
+        worker._esbuild(tmp_path / "packages" / "node_modules")
+    assert str(caught.value) == (
+        f"the Worker does not bundle: {tmp_path}/packages/node_modules/@esbuild has no program; delete "
+        f"{tmp_path}/packages and try again"
     )
 
 

@@ -9,7 +9,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from components.bundle.worker import own_worker
 from tests.worker.conftest import SOURCES, WorkerSources
+from tests.worker_build import share_packages
 
 MAX_BUNDLE_BYTES = 400_000
 MAX_START_UP_MS = 50
@@ -21,6 +23,12 @@ def _build(worker: WorkerSources, *arguments: str | Path, cwd: Path) -> dict[str
     done = worker.run(SOURCES / "build.mjs", *arguments, cwd=cwd)
     (module,) = json.loads(done.stdout.splitlines()[-1])["modules"]
     return dict(module)
+
+
+def test_deployments_bundle_what_the_builder_bundles(worker_sources: WorkerSources, tmp_path: Path) -> None:
+    built = _build(worker_sources, "--out", tmp_path / "out", cwd=SOURCES)
+    deployed = own_worker(SOURCES / "src" / "index.ts", share_packages(tmp_path))
+    assert deployed.modules["index.js"].sha256 == built["sha256"]
 
 
 def _type_check(worker: WorkerSources, folder: Path, project: str) -> str:
