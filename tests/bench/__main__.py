@@ -88,11 +88,14 @@ def _measured(folder: Path, on: Stage, arguments: argparse.Namespace) -> dict[st
         )
         for count in arguments.sandboxes
     }
+    most = max(arguments.sandboxes)
+    unsaved = many.unsaved(folder / "unsaved", tools, on, most, latency_ms=_LATENCY_MS)
     return {
         "about": about,
         "cases": cases,
         "cases_without_latency": without,
         "sandboxes": counts,
+        "unsaved": {"sandboxes": most, "seconds": unsaved},
         "looked_into": looked_into,
     }
 

@@ -42,5 +42,6 @@ def figures() -> dict[str, Any]:
                 Case.NOTHING: {"pulumi": [10.0], "wrangler": [125.0]},
             },
         },
+        "unsaved": {"sandboxes": 50, "seconds": 8.0},
         "looked_into": {Name.LIKE: looked_into, Name.WHOLE: looked_into},
     }

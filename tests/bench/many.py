@@ -1,9 +1,11 @@
 """Many sandboxes: one program that makes them all in one `pulumi up`, against as many wrangler deploys in a row."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.bench.cases import Case
+from tests.bench.commands import run
 from tests.bench.rounds import commands_of, say
 from tests.bench.sides import LIKE, Pulumi, WranglerProject
 from tests.bench.stage import Stage
@@ -11,6 +13,7 @@ from tests.emulator.wrangler_cli import Wrangler
 from tools.toolchain import Toolchain
 
 CASES = (Case.FIRST, Case.NOTHING)
+UNSAVED = "PULUMI_SKIP_CHECKPOINTS"
 _PROGRAM = '''"""Deploys as many sandbox stacks as the configuration says."""
 
 import os
@@ -44,6 +47,17 @@ class ManyStacks(Pulumi):
         """Begin anew, in an account that has been cleared."""
         self.project.succeed("stack", "rm", "--yes", "--force", "--preserve-config")
         self.project.succeed("stack", "init", "test")
+
+
+def unsaved(folder: Path, tools: Toolchain, stage: Stage, count: int, *, latency_ms: int) -> float:
+    """Time a first deploy in which the engine saves its state only at the end."""
+    ours = ManyStacks(folder, tools, stage, count)
+    stage.clear(latency_ms)
+    ours.prepare(Case.FIRST, 1)
+    command = ours.command("up", "--yes", "--skip-preview")
+    seconds = run(replace(command, env={**command.env, UNSAVED: "true"})).seconds
+    say(f"{count} sandboxes, first deploy, pulumi, {UNSAVED}", seconds)
+    return round(seconds, 3)
 
 
 def timed(

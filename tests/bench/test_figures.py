@@ -67,6 +67,7 @@ def test_the_tables(figures: dict[str, Any]):
     assert text.count(f"| destroy {line}") == 2
     assert "| destroy | 3 + 0, 100 MiB | 3 + 0, 100 MiB | 3 + 0, 100 MiB |\n" in text
     assert "| 50 | no-op | 10.00 s | 0.20 s | 125.00 s | 12.5 \u00d7 |\n" in text
+    assert "the first deploy of 50 takes 8.00 s, 15.0 \u00d7 as fast as wrangler.\n" in text
     assert "| calls of the API | 0.03 s | 0.03 s | 0.03 s | 0.03 s |\n" in text
     assert "What takes longest in a no-op of the whole stack: other imports" in text
 

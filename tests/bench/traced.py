@@ -34,7 +34,7 @@ def up(stage: Stage, side: Pulumi, case: Case, number: int, folder: Path) -> Tra
     command = side.command("up", "--yes", "--skip-preview", "--otel-traces", trace.as_uri())
     done = run(command, lives)
     found = spans.read(trace)
-    bars = waterfall.bars(found, stage.journal(), lives.of("node"), done.began, done.ended)
+    bars = waterfall.bars(found, stage.journal(), lives.of("esbuild"), done.began, done.ended)
     plugins = {name: waterfall.plugin_start(found, name) for name in (PLUGIN, BRIDGED)}
     say(f"trace, {case}", done.seconds)
     return Traced(

@@ -122,6 +122,26 @@ def test_types_and_names_are_part_of_the_contract(
     assert urns(run(document, secrets=secrets)) == (GOLDEN / f"{name}.txt").read_text()
 
 
+def test_parts_that_would_hold_nothing_are_left_out(run: Run):
+    """The engine writes its whole state for every component that it registers."""
+    nothing = {role: {"enabled": False} for role in ("files", "backups", "artifacts", "conversations")}
+    keys = {"api_keys": {"ci": {"sha256": "c" * 64, "tenant": "team", "scopes": ["exec"]}}}
+    worker = {"schedules": [], "rate_limit": None}
+    recorded = run({"image": {"reference": DIGEST}, "storage": nothing, "access": keys, "worker": worker})
+    assert [each.type.rpartition(":")[2] for each in recorded.resources] == [
+        "Stack",
+        "SandboxStack",
+        "SandboxWorker",
+        "SandboxApplication",
+        "WorkerScript",
+        "ContainerApplication",
+    ]
+    stack = recorded.one("SandboxStack")
+    (outputs,) = stack.outputs
+    assert (outputs["bucket_names"], outputs["images"]) == ({}, {"main": DIGEST})
+    assert recorded.one("WorkerScript").inputs["bindings"]["API_KEYS"]["type"] == "secret_text"
+
+
 def test_the_outputs_are_complete(run: Run):
     recorded = run(FULL, secrets=SECRETS)
     stack = recorded.one("SandboxStack")

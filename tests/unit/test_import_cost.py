@@ -21,10 +21,48 @@ HEAVY = {
 }
 
 
-def modules_after(statement: str) -> set[str]:
-    probe = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
+PROGRAM = """
+import components.stack
+from components import bridged
+for name in bridged.__all__:
+    if not name.startswith("ZeroTrust"):
+        getattr(bridged, name)
+"""
+
+
+def all_modules_after(statement: str) -> set[str]:
+    probe = f"{statement}\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in json.loads(done.stdout)}
+    return set(json.loads(done.stdout))
+
+
+def modules_after(statement: str) -> set[str]:
+    return {name.split(".")[0] for name in all_modules_after(statement)}
+
+
+def test_a_program_with_a_ready_image_loads_what_it_uses_and_no_more():
+    added = all_modules_after(PROGRAM) - all_modules_after("import pulumi")
+    assert not {name.split(".")[0] for name in added} & {
+        "jinja2",
+        "pulumi_docker",
+        "pulumi_docker_build",
+        "httpx",
+        "yaml",
+    }
+    assert len([name for name in added if name.startswith("pulumi_cloudflare.")]) == 17
+    assert len([name for name in added if name.startswith("components")]) < 110
+    assert len(added) < 300, len(added)
+
+
+@pytest.mark.parametrize(
+    ("process", "most"), [("components.provider.server", 320), ("components.crossguard.service", 280)]
+)
+def test_processes_that_speak_with_the_engine_load_its_messages_alone(process: str, most: int):
+    loaded = all_modules_after(f"from components.bare_pulumi import messages_only; messages_only(); import {process}")
+    beside = {name for name in loaded if name.startswith("pulumi.") and "runtime.proto" not in name}
+    assert beside == {"pulumi.runtime"}
+    assert not {name.split(".")[0] for name in loaded} & {"cloudflare", "httpx", "pydantic", "jinja2"}
+    assert len(loaded) < most, len(loaded)
 
 
 def test_importing_the_package_loads_nothing_heavy():
