@@ -4,6 +4,7 @@ Parts are measured by taking them away: the engine alone with a program that doe
 a plugin by the time it takes to say its port. They overlap when the engine runs them side by side.
 """
 
+import json
 import statistics
 import subprocess
 import sys
@@ -46,7 +47,7 @@ def main() -> None:
         preview = _seconds(lambda: whole.succeed("preview"))
         calls = len(cloud.calls()) / _RUNS
         rows = {
-            "`pulumi preview` of 25 resources, nothing changed": preview,
+            f"`pulumi preview` of {_resources(whole)} resources, nothing changed": preview,
             "`pulumi preview` of an empty program": _seconds(lambda: empty.succeed("preview")),
             "our plugin, until it serves": _seconds(lambda: _start(ROOT / "components/provider/bin")),
             "the stand-in for the bridged plugin, until it serves": _seconds(lambda: _start(bridged.STAND_IN.parent)),
@@ -58,6 +59,11 @@ def main() -> None:
         seconds = [_processor_seconds(code) for _ in range(_RUNS)]
         print(f"| {title} (processor) | {_three(seconds)} |")  # noqa: T201
     print(f"\nRequests to the API in one such preview: {calls:g}.")  # noqa: T201
+
+
+def _resources(project: Project) -> int:
+    listed = json.loads(project.succeed("stack", "export"))["deployment"]["resources"]
+    return sum(not each["type"].startswith("pulumi:providers:") for each in listed)
 
 
 def _three(seconds: list[float]) -> str:

@@ -2,8 +2,9 @@
 
 import os
 
-from pulumi_cloudflare_sandbox import SandboxSettings, SandboxStack
+import pulumi_cloudflare_sandbox as sandboxes
 
+sandboxes.fast_start()
 account = os.environ["CLOUDFLARE_ACCOUNT_ID"]
-settings = SandboxSettings.parse({"name": "mine", "account_id": account, "environment": "throw-away"})
-SandboxStack("mine", settings)
+settings = sandboxes.SandboxSettings.parse({"name": "mine", "account_id": account, "environment": "throw-away"})
+sandboxes.SandboxStack("mine", settings)

@@ -15,6 +15,7 @@ TABLES = {
     "Outputs of RegistryImage": properties.REGISTRY_IMAGE_OUTPUTS,
     "getRegistryCredentials": properties.CREDENTIALS_ARGUMENTS,
     "Result of getRegistryCredentials": properties.CREDENTIALS_RESULT,
+    "Result of getPluginVersion": properties.VERSION_RESULT,
 }
 
 
