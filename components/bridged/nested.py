@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 INPUTS: Final = "_inputs"
 _DECORATOR: Final = {INPUTS: b"\n@pulumi.input_type\n", "outputs": b"\n@pulumi.output_type\n"}
@@ -26,7 +26,7 @@ IMPORTS: Final = {INPUTS: b"\nfrom ._inputs import *\n", "outputs": b"\nfrom . i
 class Nested(ModuleType):
     """A module of nested types before all of its code ran."""
 
-    def __init__(self, spec: ModuleSpec, make_whole: Callable[[Self], None]) -> None:
+    def __init__(self, spec: ModuleSpec, make_whole: Callable[["Nested"], None]) -> None:
         super().__init__(spec.name)
         self.__spec__, self.__file__, self.__package__ = spec, spec.origin, spec.parent
         self._make_whole = make_whole
