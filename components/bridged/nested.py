@@ -26,7 +26,7 @@ IMPORTS: Final = {INPUTS: b"\nfrom ._inputs import *\n", "outputs": b"\nfrom . i
 class Nested(ModuleType):
     """A module of nested types before all of its code ran."""
 
-    def __init__(self, spec: ModuleSpec, make_whole: Callable[[], None]) -> None:
+    def __init__(self, spec: ModuleSpec, make_whole: Callable[["Nested"], None]) -> None:
         super().__init__(spec.name)
         self.__spec__, self.__file__, self.__package__ = spec, spec.origin, spec.parent
         self._make_whole = make_whole
@@ -85,11 +85,11 @@ class Nested(ModuleType):
         elif name.startswith("__") and name != "__all__":
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         else:
-            self._make_whole()
+            self._make_whole(self)
         return getattr(self, name)
 
     def __dir__(self) -> Iterable[str]:
-        self._make_whole()
+        self._make_whole(self)
         return dir(self)
 
     def _named(self, source: bytes) -> set[str]:

@@ -24,7 +24,7 @@ class _Shell(ModuleType):
     def __getattr__(self, name: str) -> Any:
         # Python asks for `_utilities` and the like when one module imports another, and for dunder names at any time;
         # of those only `__all__` means that somebody wants what the package holds.
-        if "_importing" in vars(self) or (name.startswith("__") and name != "__all__"):
+        if self._is_importing() or (name.startswith("__") and name != "__all__"):
             raise AttributeError(f"module {_PACKAGE!r} has no attribute {name!r}")
         self._complete()
         return getattr(self, name)
@@ -43,21 +43,31 @@ class _Shell(ModuleType):
         source = (Path(self.__path__[0]) / f"{name}.py").read_bytes()
         with self._imports():
             used = {module: self._nested(module) for module, statement in IMPORTS.items() if statement in source}
-            if INPUTS not in used:
+            inputs = used.get(INPUTS)
+            if not isinstance(inputs, Nested):
                 return import_module(f"{_PACKAGE}.{name}")
-            with used[INPUTS].offering(source):
+            with inputs.offering(source):
                 return import_module(f"{_PACKAGE}.{name}")
 
-    def _nested(self, name: str) -> Nested:
+    def _nested(self, name: str) -> ModuleType:
+        """Give a module of nested types; it is whole if somebody has imported it by itself."""
         found = sys.modules.get(f"{_PACKAGE}.{name}")
-        if isinstance(found, Nested):
+        if found is not None:
             return found
         spec = find_spec(f"{_PACKAGE}.{name}")
         if spec is None:
             raise ModuleNotFoundError(f"No module named '{_PACKAGE}.{name}'", name=f"{_PACKAGE}.{name}")
-        nested = sys.modules[spec.name] = Nested(spec, self._complete)
+        nested = sys.modules[spec.name] = Nested(spec, self._fill)
         nested.run_imports()
         return nested
+
+    def _fill(self, nested: Nested) -> None:
+        """Make a module of nested types whole, and if it can be the package too."""
+        if not self._is_importing():
+            self._complete()
+            return
+        with self._imports():
+            nested.complete()
 
     def _complete(self) -> None:
         with self._imports():
@@ -72,13 +82,22 @@ class _Shell(ModuleType):
             if parent == _PACKAGE:
                 vars(self).setdefault(child, module)
 
+    def _is_importing(self) -> bool:
+        """Say whether a module is half imported, by whomever: made whole now, the package would lack it."""
+        if "_importing" in vars(self):
+            return True
+        loaded = [module for name, module in list(sys.modules.items()) if name.startswith(f"{_PACKAGE}.")]
+        return any(getattr(module.__spec__, "_initializing", False) for module in loaded)
+
     @contextmanager
     def _imports(self) -> Iterator[None]:
+        outermost = "_importing" not in vars(self)
         vars(self)["_importing"] = True
         try:
             yield
         finally:
-            vars(self).pop("_importing")
+            if outermost:
+                vars(self).pop("_importing")
 
 
 def module(name: str) -> ModuleType:

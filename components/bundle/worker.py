@@ -145,7 +145,8 @@ def _bundle(source: Path, build_folder: Path, scratch: Path, *, entry: str = "",
         target = shop / "entry.ts"
         target.write_text(entry, encoding="utf-8")
     options = json.loads((shop / _OPTIONS).read_text(encoding="utf-8"))
-    command = [_esbuild(packages), str(target), f"--outfile={out / 'index.js'}", *_flags(options)]
+    # With the name of the result before it, a path that has a `=` in it is not taken for two.
+    command = [_esbuild(packages), f"index={target}", f"--outdir={out}", *_flags(options)]
     # An entry elsewhere finds the same packages.
     _run(command, shop, "the Worker does not bundle", NODE_PATH=str(packages))
     return out
@@ -197,9 +198,18 @@ def _run(command: list[str], folder: Path, what: str, **environment: str) -> Non
         raise BundleError(
             f"{what}: there is no `{command[0]}` on PATH; install Node 22 or newer, or set worker.bundle to a ready one"
         )
-    done = subprocess.run(
-        [program, *command[1:]], cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            [program, *command[1:]],
+            cwd=folder,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:  # a build folder that another kind of machine has filled
+        text = f"{what}: {program} does not start here ({error.strerror})"
+        raise BundleError(f"{text}; delete the build folder it is in and try again") from None
     if done.returncode:
         why = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").replace(str(folder), "")
         raise BundleError(f"{what}:\n{why}")

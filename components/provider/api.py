@@ -5,6 +5,7 @@ unknown without looking first. Here `call` repeats what is safe to repeat, and `
 The SDK's typed methods are not used: their upload knows no `containers`, and loading them costs 0.7 s and 12 MB.
 """
 
+import contextlib
 import json
 import logging
 import threading
@@ -70,7 +71,11 @@ class Client:
 
     def prepare(self) -> None:
         """Load what requests need, on a thread: a run that makes none need not wait for it, nor one that does."""
-        threading.Thread(target=self._loaded, daemon=True).start()
+        threading.Thread(target=self._try_to_load, daemon=True).start()
+
+    def _try_to_load(self) -> None:
+        with contextlib.suppress(Exception):  # the first request meets the same and tells it where it belongs
+            self._loaded()
 
     def stop(self) -> None:
         """End all waits now, and let no further request begin."""

@@ -17,7 +17,7 @@ _THREADS = 128
 _LARGEST_MESSAGE = 400 * 1024 * 1024  # as the engine's own limit
 
 
-def main() -> None:
+def serve() -> None:
     """Serve until a signal comes."""
     service = Service(Messages(sys.argv[1] if len(sys.argv) > 1 else None))
     limits = [("grpc.max_receive_message_length", _LARGEST_MESSAGE), ("grpc.max_send_message_length", _LARGEST_MESSAGE)]

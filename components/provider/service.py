@@ -110,8 +110,10 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         given = wire.decode(request.news)
         olds = wire.decode(request.olds)
         inputs, problems = _reported(context, lambda: kind.checked(wire.revealed(olds), wire.revealed(given)))
-        kept = wire.hidden(inputs, given, kind.hidden(inputs))
-        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems, given, olds))
+        if problems:
+            # As they came: what is wrong counts as unknown by now, of which the engine would complain instead.
+            return provider_pb2.CheckResponse(inputs=request.news, failures=_failures(problems, given, olds))
+        return provider_pb2.CheckResponse(inputs=wire.encode(wire.hidden(inputs, given, kind.hidden(inputs))))
 
     def Diff(self, request: Any, context: Any) -> Any:
         """Compare inputs with those of the last run."""

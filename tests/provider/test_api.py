@@ -79,6 +79,28 @@ def test_every_request_names_the_project(server: Script):
     assert asked["authorization"] == f"Bearer {TOKEN}"
 
 
+def test_what_is_prepared_is_what_requests_use(server: Script):
+    prepared = client(server)
+    prepared.prepare()
+    loaded = prepared._loaded()
+    server.answers = [OK]
+    assert prepared.get("/x") == {"x": 1}
+    assert prepared._loaded() is loaded
+
+
+def test_what_cannot_be_prepared_is_told_by_the_first_request_alone(server: Script, monkeypatch: pytest.MonkeyPatch):
+    told: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    monkeypatch.setenv("ALL_PROXY", "gopher://proxy.example")
+    before, unlucky = set(threading.enumerate()), client(server)
+    unlucky.prepare()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+    assert told == []
+    with pytest.raises(ValueError, match="gopher"):
+        unlucky.get("/x")
+
+
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520])
 def test_what_fails_for_a_moment_is_tried_again(status: int, server: Script):
     server.answers = [(status, envelope("later"), {}), OK]

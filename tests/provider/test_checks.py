@@ -19,6 +19,15 @@ def failures(stack: Stack, resource: tuple[str, str, dict[str, Any]]) -> dict[st
     return dict(caught.value.failures)
 
 
+def test_what_is_wrong_comes_back_as_it_was(stack: Stack, worker: Worker):
+    """The engine reads the inputs before the failures, and outside a preview it ends at one that is unknown."""
+    kind, name, properties = worker.script(scriptName="Not Valid")
+    news = wire.encode(properties)
+    answer = stack.plugin.stub.Check(provider_pb2.CheckRequest(urn=urn(kind, name), news=news))
+    assert [each.property for each in answer.failures] == ["scriptName"]
+    assert answer.inputs == news
+
+
 def test_checks_of_a_script_come_all_at_once(stack: Stack, cloud: Cloud, worker: Worker):
     wrong = worker.script(
         scriptName="Not Valid",

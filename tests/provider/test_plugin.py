@@ -134,6 +134,15 @@ def test_starting_the_plugin_does_not_load_the_sdk():
     assert done.stdout == "False False\n"
 
 
+def test_importing_the_entry_starts_nothing():
+    """The command that a wheel installs imports it and then calls `main`."""
+    probe = "from components.provider.__main__ import main; print(main.__name__)"
+    done = subprocess.run(
+        [sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20
+    )
+    assert done.stdout == "main\n"
+
+
 def test_without_a_token_every_call_says_so(cloud: Cloud, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("CLOUDFLARE_API_TOKEN", raising=False)
     process = Process(cloud)

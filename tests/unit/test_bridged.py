@@ -48,10 +48,18 @@ def test_only_the_modules_asked_for_are_loaded():
         "import pulumi_cloudflare.get_zone; import pulumi_cloudflare as sdk; assert callable(sdk.get_zone)",
         "import pulumi_cloudflare as sdk; assert 'Zone' in dir(sdk)",
         "import pulumi_cloudflare as sdk; sdk.config; sdk.outputs.R2BucketLifecycleRule",
+        "from pulumi_cloudflare.zone import Zone; import pulumi_cloudflare as sdk; assert sdk.Zone is Zone",
     ],
 )
 def test_who_imports_the_package_later_gets_the_whole(imports: str, whole: object):
     assert run(f"{PARTS}\n{imports}\nprint(json.dumps({SHAPE}))") == whole
+
+
+@pytest.mark.parametrize("later", ["pulumi_cloudflare.zone", "pulumi_cloudflare._inputs", "pulumi_cloudflare.outputs"])
+def test_a_single_module_may_be_imported_before_all_parts_are(later: str, whole: object):
+    parts = "same = all(getattr(sdk, name) is part for name, part in parts.items()); assert same"
+    program = f"from components import bridged; bridged.R2Bucket; import {later}\n{PARTS}; {WHOLE}; sdk.Zone; {parts}"
+    assert run(f"{program}\nprint(json.dumps({SHAPE}))") == whole
 
 
 @pytest.mark.parametrize("order", [f"{PARTS}; {WHOLE}", f"{WHOLE}; {PARTS}"])
@@ -127,7 +135,7 @@ def test_only_the_nested_types_that_are_named_get_defined():
 def test_a_file_of_another_form_is_refused(tmp_path: Path):
     odd = tmp_path / "odd.py"
     odd.write_text("import pulumi\n__all__ = []\n@pulumi.output_type\n# a remark\nclass Odd: ...\n")
-    nested = Nested(ModuleSpec("sdk.outputs", None, origin=str(odd)), lambda: None)
+    nested = Nested(ModuleSpec("sdk.outputs", None, origin=str(odd)), lambda _: None)
     with pytest.raises(ImportError, match=r"odd\.py has not the form that pulumi's generator gives it"):
         _ = nested.Odd
 

@@ -139,6 +139,26 @@ def test_packages_without_a_bundler_for_this_machine_are_refused(tmp_path: Path)
     )
 
 
+def test_packages_for_another_kind_of_machine_are_refused(tmp_path: Path):
+    program = tmp_path / "esbuild"
+    program.write_bytes(b"\xcf\xfa\xed\xfe of a Mac")
+    program.chmod(0o755)
+    with pytest.raises(BundleError) as caught:
+        worker._run([str(program)], tmp_path, "the Worker does not bundle")
+    assert str(caught.value) == (
+        f"the Worker does not bundle: {program} does not start here (Exec format error); delete the build folder it is "
+        "in and try again"
+    )
+
+
+def test_a_folder_may_have_any_name(with_node: None, tmp_path: Path):  # noqa: ARG001 - a fixture for its effect
+    build_folder = share_packages(tmp_path / "a=b, c d")
+    own = tmp_path / "a=b, c d" / "own=1.ts"
+    own.write_text("export const said: string = 'hello';\n")
+    assert "hello" in only(worker.own_worker(own, build_folder)).file.read_text()
+    assert only(worker.packaged_worker(build_folder)).file.stat().st_size > 300_000
+
+
 def test_a_ready_bundle_is_taken_as_it_is(tmp_path: Path):
     for name in ("main.mjs", "lib/tool.wasm", "main.mjs.map"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
