@@ -22,7 +22,7 @@ pytestmark = pytest.mark.engine
 
 def test_up_twice_then_down_twice(checkout: Checkout):
     first = checkout.succeed("up")
-    assert "+ 27 created" in first
+    assert "+ 26 created" in first
     assert "  worker_name             sandbox-local\n" in first
     assert "  bucket_names.files      sandbox-local-files\n" in first
     assert re.search(r"  images.main +127\.0\.0\.1:\d+/[0-9a-f]{32}/sandbox-local-main@sha256:[0-9a-f]{64}\n", first)
@@ -39,7 +39,7 @@ def test_up_twice_then_down_twice(checkout: Checkout):
         checkout.emulator(path, method="PUT")
     last = checkout.succeed("down")
     assert "Deleted 2 objects in the bucket sandbox-local-files.\n" in last
-    assert "- 27 deleted" in last
+    assert "- 26 deleted" in last
     assert checkout.succeed("down") == "Nothing to take down: the local stack is not up.\n"
 
 
@@ -77,7 +77,7 @@ def test_without_a_builder_a_ready_image_is_deployed(checkout: Checkout):
     shown = checkout.succeed("up")
     assert "No image is built here (BuildKit needs Linux): a ready stand-in is deployed.\n" in shown
     assert re.search(r"  images.main +docker\.io/cloudflare/sandbox@sha256:[0-9a-f]{64}\n", shown)
-    assert "25 unchanged" in checkout.succeed("up")
+    assert "23 unchanged" in checkout.succeed("up")
 
 
 def test_the_committed_stack_file_is_never_written(plain: Checkout):

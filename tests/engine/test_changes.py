@@ -58,7 +58,7 @@ def test_an_image_is_built_then_ready_then_built(program: Program):
     assert program.outputs()["images"]["main"] == built
     assert program.cloud.deployed()["image_manifest"] == 1
     program.settings(SMALL)
-    assert "+ 2 created" in program.up()
+    assert "+ 3 created" in program.up()
     program.destroy()
     assert program.cloud.deployed() == {}
 

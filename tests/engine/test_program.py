@@ -14,10 +14,10 @@ SMALL = {"environment": "throw-away", "access": {"api_keys": KEY}}
 
 def test_a_stack_from_nothing_to_nothing(program: Program):
     program.settings(SMALL)
-    assert "+ 24 to create" in program.project.succeed("preview")
+    assert "+ 23 to create" in program.project.succeed("preview")
     assert program.cloud.writes() == []
 
-    assert "+ 24 created" in program.up()
+    assert "+ 23 created" in program.up()
     outputs = program.outputs()
     account = program.cloud.emulator.account_id
     assert outputs["images"]["main"].startswith(
@@ -38,12 +38,12 @@ def test_a_stack_from_nothing_to_nothing(program: Program):
     assert (deployed["r2_bucket"], deployed["kv_namespace"], deployed["token"]) == (3, 1, 1)
     program.cloud.calls()
 
-    assert "24 unchanged" in program.up("--expect-no-changes")
-    assert "24 unchanged" in program.project.succeed("preview", "--expect-no-changes")
+    assert "23 unchanged" in program.up("--expect-no-changes")
+    assert "23 unchanged" in program.project.succeed("preview", "--expect-no-changes")
     assert program.cloud.writes() == []
-    assert "24 unchanged" in program.project.succeed("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+    assert "23 unchanged" in program.project.succeed("refresh", "--yes", "--skip-preview", "--expect-no-changes")
 
-    assert "- 24 deleted" in program.destroy()
+    assert "- 23 deleted" in program.destroy()
     assert program.cloud.deployed() == {}
 
 

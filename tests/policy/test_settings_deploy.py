@@ -146,6 +146,7 @@ def test_valid_settings_are_refused_for_a_listed_reason_only(changes: dict[str, 
     images = [changes.get("image.reference", ""), changes.get("image.from_image", "")]
     reasons = {
         "image/digest": changes.get("environment") != "throw-away" and "sha256" not in images[0],
+        "image/server-missing": "library/" in images[0],
         "versions/image-tag": said != VERSION and any(f":{VERSION}" in each for each in images),
         "versions/rpc-floor": said == "0.6.5" and "SANDBOX_TRANSPORT" in changes.get("worker.variables", {}),
         "versions/variant": changes.get("image.variant") == "desktop" or said == "0.6.5",
