@@ -211,8 +211,10 @@ def _run(command: list[str], folder: Path, what: str, **environment: str) -> Non
         text = f"{what}: {program} does not start here ({error.strerror})"
         raise BundleError(f"{text}; delete the build folder it is in and try again") from None
     if done.returncode:
-        why = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").replace(str(folder), "")
-        raise BundleError(f"{what}:\n{why}")
+        why = done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}"
+        # Files are named from the program's folder, and not from the one that the command ran in.
+        here = os.path.relpath(Path.cwd(), folder) + os.sep
+        raise BundleError(f"{what}:\n{why.replace(str(folder), '').replace(here, '')}")
 
 
 def _tree(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -105,12 +105,16 @@ def test_a_change_of_whatever_ones_own_worker_imports_is_seen(imported: str, bui
     assert "after" in only(worker.own_worker(project / "entry.ts", build_folder)).file.read_text()
 
 
-def test_an_error_in_the_source_is_shown_with_its_place(build_folder: Path, tmp_path: Path):
-    (tmp_path / "entry.ts").write_text("export const = 1;\n")
+def test_an_error_in_the_source_is_shown_with_its_place(
+    build_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "entry.ts").write_text("export const = 1;\n")
     with pytest.raises(BundleError) as caught:
-        worker.own_worker(tmp_path / "entry.ts", build_folder)
+        worker.own_worker(Path("mine/entry.ts"), build_folder)
     assert str(caught.value).startswith("the Worker does not bundle:\n")
-    assert "entry.ts:1:13" in str(caught.value)
+    assert " mine/entry.ts:1:13" in str(caught.value)
     assert "at async" not in str(caught.value)
     assert list((build_folder / "worker").iterdir()) == []
 
