@@ -11,6 +11,7 @@ from typing import Any, Final
 import pulumi
 
 from . import bridged
+from .lookup import told
 from .naming import physical_name
 from .settings.domain import DomainSettings
 
@@ -75,7 +76,7 @@ class PreviewDomain(pulumi.ComponentResource):
         found = bridged.get_zone_output(
             filter={"match": "all", "name": settings.zone_name}, opts=pulumi.InvokeOutputOptions(parent=self)
         )
-        return found.zone_id
+        return told(found.zone_id, f"the zone {settings.zone_name} was not looked up")
 
     def _record(self, role: str, host: str) -> None:
         bridged.DnsRecord(

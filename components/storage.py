@@ -13,6 +13,7 @@ from typing import Any, Final
 import pulumi
 
 from . import bridged
+from .lookup import told
 from .naming import physical_name
 from .platform import r2
 from .settings.storage import StorageSettings
@@ -196,7 +197,8 @@ class SandboxStorage(pulumi.ComponentResource):
         found = bridged.get_account_api_token_permission_groups_list_output(
             account_id=self._args.account_id, scope=r2.TOKEN_SCOPE, opts=pulumi.InvokeOutputOptions(parent=self)
         )
-        return found.results.apply(lambda groups: _ids_of({group.name: group.id for group in groups}))
+        groups = told(found.results, "the permission groups of tokens were not looked up")
+        return groups.apply(lambda groups: _ids_of({group.name: group.id for group in groups}))
 
     def _conversations(self) -> pulumi.Output[str | None]:
         settings = self._args.settings.conversations

@@ -3,7 +3,6 @@
 from typing import Any, Final
 
 from .api import Client
-from .lifecycle.values import UNKNOWN
 from .properties import CREDENTIALS_ARGUMENTS
 from .shapes import Problem, Record
 
@@ -21,11 +20,11 @@ def checked(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
 def previewed(client: Client | None, arguments: dict[str, Any]) -> dict[str, Any]:
     """Give what a preview gets: nothing is minted, as that needs a permission that a preview must not need.
 
-    Host and user name are those that minting will give, so that what is made of them does not look changed.
+    Host and user name are those that minting will give, so that what is made of them does not look changed. A token
+    that is missing or not known yet is no reason to fail: the engine takes no unknown values from a function.
     """
-    if client is None:
-        return {"host": UNKNOWN, "username": UNKNOWN, "password": UNKNOWN}
-    return {"host": client.local_host or arguments["registry"], "username": _USER, "password": ""}
+    local = client.local_host if client is not None else ""
+    return {"host": local or arguments["registry"], "username": _USER, "password": ""}
 
 
 def mint(client: Client, arguments: dict[str, Any]) -> dict[str, Any]:

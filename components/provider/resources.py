@@ -5,11 +5,12 @@ environment variables) stay as they are.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Never, NotRequired, TypedDict
+from typing import Any, ClassVar, NotRequired, TypedDict
 
 import pulumi
 from pulumi import Input
 
+from ..lookup import told
 from . import properties
 from .lifecycle.names import camel
 from .properties import Properties
@@ -312,15 +313,4 @@ def get_registry_credentials(
     found: pulumi.Output[Any] = pulumi.runtime.invoke_output(
         "cloudflare-sandbox:index:getRegistryCredentials", arguments, opts or pulumi.InvokeOutputOptions()
     )
-    return pulumi.Output.secret(found.recover(_told_once))
-
-
-_STOPPED: Final = ("the client connection is closing", "Resource monitor has terminated")
-"""How a call ends that was under way when the engine stopped the run."""
-
-
-def _told_once(error: Exception) -> Never:
-    """Say in one line that the run was stopped; what stopped it is an error of its own, and no fault of the program."""
-    if any(words in str(error) for words in _STOPPED):
-        raise pulumi.RunError("no registry credentials were minted, as another error stopped the run") from None
-    raise error
+    return pulumi.Output.secret(told(found, "no registry credentials were minted"))

@@ -32,7 +32,7 @@ class Failed(grpc.RpcError):
     [
         (Failed(grpc.StatusCode.UNKNOWN, "grpc: the client connection is closing"), pulumi.RunError, STOPPED),
         (Failed(grpc.StatusCode.UNAVAILABLE, "gone"), pulumi.RunError, STOPPED),
-        (Failed(grpc.StatusCode.UNKNOWN, "forbidden"), Exception, f"invoke of {FUNCTION} failed: forbidden"),
+        (Failed(grpc.StatusCode.UNKNOWN, "forbidden"), pulumi.RunError, f"invoke of {FUNCTION} failed: forbidden"),
     ],
 )
 def test_a_run_that_is_stopped_is_no_fault_of_the_program(error: Exception, kind: type[Exception], message: str):

@@ -22,17 +22,18 @@ SERVER = {"starlette", "uvicorn", "uvloop", "httptools", "cryptography", "python
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     **{f"components/{room}": ({"pydantic", "jinja2"}, set(PURE[: index + 1])) for index, room in enumerate(PURE)},
     # The typed resource classes are what programs import; the plugin's process never does.
-    "components/provider/resources": ({"pulumi"}, {*PURE, "provider"}),
+    "components/provider/resources": ({"pulumi"}, {*PURE, "provider", "lookup"}),
     "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider", "bare_pulumi"}),
     # Components take classes of the bridged SDK from here: importing it whole takes seconds.
     "components/bridged": ({"pulumi_cloudflare"}, {"bridged"}),
-    **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "provider/resources"}) for part in PARTS},
+    **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "lookup", "provider/resources"}) for part in PARTS},
     **{
         f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "program", "provider/resources", "stack"})
         for room in WHOLE
     },
     "components/program": ({"pulumi"}, set()),
     "components/bare_pulumi": (set(), set()),
+    "components/lookup": ({"pulumi"}, set()),
     # Asks a deployment over the network, and needs nothing else of the package.
     "components/smoke": (set(), {"smoke"}),
     # Reads the files of projects; YAML only where a Pulumi project is read.
