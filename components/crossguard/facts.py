@@ -19,8 +19,6 @@ TYPES: Final = frozenset({STACK, workers.APPLICATION, *workers.SCRIPTS, *surroun
 TELLING: Final = frozenset({workers.APPLICATION, surroundings.MANAGED_DOMAIN, *workers.SCRIPTS, *workers.IMAGES})
 """What says something by itself; the rest is judged only with what it belongs to."""
 _OF_THE_ONLY_WORKER: Final = frozenset({workers.APPLICATION, surroundings.ROUTE, surroundings.ACCESS})
-LINKS: Final = frozenset({"cloudflare-sandbox:index:RegistryImage"})
-"""What only leads from one to another."""
 
 
 def alone(resource: Resource) -> tuple[Stack, Places]:

@@ -5,19 +5,16 @@ policy for each rule that adds seconds to a preview of 500 resources. Here each 
 What a call costs besides is gRPC's own work, so nothing is served that need not be.
 """
 
-import os
-import signal
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from operator import methodcaller
-from types import FrameType
 from typing import Any, Final
 
 import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, plugin_pb2
 
+from .. import serving
 from ..provider.wire import decode
 from ..rules import ADVISORY, MANDATORY
 from ..rules.finding import OFF
@@ -33,7 +30,6 @@ _LEVELS: Final = {
     analyzer_pb2.DISABLED: OFF,
 }
 _THREADS: Final = 1  # the engine asks for one resource at a time; more threads only wait for each other
-_LARGEST_MESSAGE: Final = 400 * 1024 * 1024  # as the engine's own limit
 _SERVICE: Final = "pulumirpc.Analyzer"
 _TAKES: Final[Mapping[str, Any]] = {
     "GetPluginInfo": empty_pb2.Empty,
@@ -93,17 +89,16 @@ class Analyzer:
         return _answer(self.pack.on_resource(_resource(request, request.options.parent)))
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:
-        looked_at = facts.TYPES | facts.LINKS
-        kept = [_resource(each, each.parent) for each in request.resources if _matters(each, looked_at)]
+        kept = [_resource(each, each.parent) for each in request.resources if _matters(each.type)]
         return _answer(self.pack.on_stack(kept))
 
     def Cancel(self, request: Any, context: Any) -> Any:
         return empty_pb2.Empty()
 
 
-def _matters(said: Any, looked_at: frozenset[str]) -> bool:
-    # Components lead from a resource to the stack it is part of.
-    return said.type in looked_at or said.type.startswith("cloudflare-sandbox:index:")
+def _matters(type_: str) -> bool:
+    # Components lead from a resource to the stack it is part of, and an image to the application that runs it.
+    return type_ in facts.TYPES or type_.startswith("cloudflare-sandbox:index:")
 
 
 def _resource(said: Any, parent: str) -> Resource:
@@ -152,17 +147,6 @@ def handlers(analyzer: Analyzer) -> grpc.GenericRpcHandler:
 
 
 def serve() -> None:
-    """Serve on a free port of loopback, say which on the first line, and end when told to."""
-    limits = [("grpc.max_receive_message_length", _LARGEST_MESSAGE), ("grpc.max_send_message_length", _LARGEST_MESSAGE)]
-    server = grpc.server(ThreadPoolExecutor(_THREADS), options=limits)
-    server.add_generic_rpc_handlers((handlers(Analyzer(Pack(datetime.now(UTC).date()))),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        os._exit(0)  # nothing is kept, and the engine waits for plugins that take their time
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
-    print(port, flush=True)  # noqa: T201 - how the engine learns the port
-    server.wait_for_termination()
+    """Serve until a signal comes."""
+    served = handlers(Analyzer(Pack(datetime.now(UTC).date())))
+    serving.serve(lambda server: server.add_generic_rpc_handlers((served,)), threads=_THREADS)

@@ -343,7 +343,7 @@ VALUES: Any = st.recursive(
     ),
     max_leaves=12,
 )
-TYPES = sorted(facts.TYPES | facts.LINKS)
+TYPES = sorted(facts.TYPES | {"cloudflare-sandbox:index:RegistryImage"})
 URNS = [f"urn:pulumi:dev::p::{type_}::{index}" for index, type_ in enumerate(TYPES)]
 RESOURCES = st.builds(
     lambda index, properties, dependencies, parent, protected: Resource(

@@ -104,6 +104,7 @@ def test_the_process_loads_only_what_it_needs_to_answer():
         "components.provider.lifecycle",
         "components.provider.lifecycle.values",
         "components.provider.wire",
+        "components.serving",
         "pulumi.runtime.proto.analyzer_pb2",
         "pulumi.runtime.proto.plugin_pb2",
     }
@@ -120,7 +121,7 @@ def test_a_resource_that_says_nothing_by_itself_is_not_decoded(monkeypatch: pyte
 
     monkeypatch.setattr(service, "decode", counted)
     pack = Analyzer(Pack(TODAY))
-    for type_ in sorted(facts.TYPES | facts.LINKS | {"aws:s3/bucket:Bucket"}):
+    for type_ in sorted(facts.TYPES | {"cloudflare-sandbox:index:RegistryImage", "aws:s3/bucket:Bucket"}):
         decoded.clear()
         request = analyzer_pb2.AnalyzeRequest(type=type_, urn=f"urn:pulumi:dev::p::{type_}::r", name="r")
         pack.Analyze(request, None)

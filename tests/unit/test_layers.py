@@ -23,7 +23,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     **{f"components/{room}": ({"pydantic", "jinja2"}, set(PURE[: index + 1])) for index, room in enumerate(PURE)},
     # The typed resource classes are what programs import; the plugin's process never does.
     "components/provider/resources": ({"pulumi"}, {*PURE, "provider", "lookup"}),
-    "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider", "bare_pulumi"}),
+    "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider", "bare_pulumi", "serving"}),
     # Components take classes of the bridged SDK from here: importing it whole takes seconds.
     "components/bridged": ({"pulumi_cloudflare"}, {"bridged"}),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "lookup", "provider/resources"}) for part in PARTS},
@@ -33,6 +33,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     },
     "components/program": ({"pulumi"}, set()),
     "components/bare_pulumi": (set(), set()),
+    "components/serving": ({"grpc"}, set()),
     "components/lookup": ({"pulumi"}, set()),
     # Asks a deployment over the network, and needs nothing else of the package.
     "components/smoke": (set(), {"smoke"}),
@@ -40,7 +41,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/check": ({"yaml"}, {*PURE, "check"}),
     "components/commands": (set(), {*PURE, "check", "smoke"}),
     # The policy pack: the rules on resources, served to the engine.
-    "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard"}),
+    "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
     "policy": (set(), set()),
     "__main__": ({"pulumi", "components"}, set()),
     # A process of its own: it is judged against the real plugin, so it shares nothing with the services.
