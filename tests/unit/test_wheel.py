@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
+
+from components.crossguard import service
+from components.provider import schema
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,3 +46,8 @@ def test_the_wheel_imports_as_pulumi_cloudflare_sandbox(tmp_path: Path):
         check=True,
     )
     assert done.stdout == "sandbox pulumi_cloudflare_sandbox.stack\n"
+
+
+def test_package_plugin_and_policy_pack_have_one_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert (schema.VERSION, service.VERSION) == (project, project)
