@@ -50,4 +50,4 @@ def test_the_wheel_imports_as_pulumi_cloudflare_sandbox(tmp_path: Path):
 
 def test_package_plugin_and_policy_pack_have_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert (schema.VERSION, service.VERSION) == (project, project)
+    assert (project, project) == (schema.VERSION, service.VERSION)
