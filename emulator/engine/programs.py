@@ -1,0 +1,100 @@
+"""The programs the engine runs, and why it cannot run where one is missing or the system does not let it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import cgroups, confine, runc_version
+
+NOT_LINUX = "this is not Linux"
+NO_RUNC = "there is no runc; `make setup` provides it, or install the package runc"
+UNSAFE_RUNC = (
+    "{program} is not used: {reason}; install 1.1.12 or newer (Debian 12: 1.1.5+ds1-1+deb12u1), then run `make setup`"
+)
+NO_LAYERS = "there is no sandbox-layers, which unpacks images; `make setup` provides it"
+NO_USERS = (
+    "this system lets nobody but root make user namespaces; allow it (sysctl kernel.unprivileged_userns_clone=1, or "
+    "kernel.apparmor_restrict_unprivileged_userns=0), or run the emulator as root"
+)
+UNLIMITED = "Memory and processor of sandboxes are not limited: {reason}."
+UNLIMITED_DISK = "The disk of a sandbox is limited by file only: a file system per sandbox needs root and mkfs.ext4."
+NO_INTERNET = "Sandboxes have no internet on this machine: {reason}."
+NO_NETWORK_PROGRAM = "there is no slirp4netns; `make setup` provides it, or install the package slirp4netns"
+BROKEN_NETWORK_PROGRAM = "{program} does not run; remove it and run `make setup`, or install the package slirp4netns"
+NO_TUN = "there is no {device}; load the module tun (as root: modprobe tun)"
+CLOSED_TUN = "this user may not open {device}; allow it (as root: chmod 0666 {device}), or run the emulator as root"
+_TUN = "/dev/net/tun"
+_SYSTEM = ("/usr/sbin", "/sbin")  # not on every user's PATH
+_PROBE_SECONDS = 10
+_PROBE = "import ctypes,sys;sys.exit(ctypes.CDLL(None).unshare(0x70020000)!=0)"
+
+
+class UnavailableError(Exception):
+    """Sandboxes cannot run here; the message says why and what helps."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where they are; those that are optional may be missing."""
+
+    runc: Path
+    layers: Path
+    network: Path | None  # slirp4netns, for sandboxes with a way out
+    make_disk: Path | None  # mkfs.ext4, for root
+
+
+def find(folder: Path | None) -> Programs:
+    """Look in the folder that set-up filled, then on PATH."""
+    if sys.platform != "linux":
+        raise UnavailableError(NOT_LINUX)
+    runc, layers = _which(folder, "runc"), _which(folder, "sandbox-layers")
+    if runc is None:
+        raise UnavailableError(NO_RUNC)
+    if layers is None:
+        raise UnavailableError(NO_LAYERS)
+    said = subprocess.run([runc, "--version"], capture_output=True, text=True, check=False, timeout=_PROBE_SECONDS)
+    if reason := runc_version.why_not(said.stdout):
+        raise UnavailableError(UNSAFE_RUNC.format(program=runc, reason=reason))
+    probe = subprocess.run([sys.executable, "-I", "-S", "-c", _PROBE], check=False, timeout=_PROBE_SECONDS)
+    if probe.returncode:
+        raise UnavailableError(NO_USERS)
+    disk = _which(None, "mkfs.ext4") if confine.is_root() and Path("/dev/loop-control").exists() else None
+    return Programs(runc, layers, _which(folder, "slirp4netns"), disk)
+
+
+def remarks(programs: Programs) -> list[str]:
+    """What is limited less than on Cloudflare, in one sentence each."""
+    said = [] if programs.make_disk else [UNLIMITED_DISK]
+    try:
+        cgroups.look()
+    except cgroups.UnlimitedError as error:
+        return [UNLIMITED.format(reason=error), *said]
+    return said
+
+
+def why_no_internet(programs: Programs) -> str | None:
+    """Why sandboxes get no way out here, and what helps; None when they do."""
+    reason = _why_no_network(programs.network)
+    return NO_INTERNET.format(reason=reason) if reason else None
+
+
+def _why_no_network(program: Path | None) -> str | None:
+    if program is None:
+        return NO_NETWORK_PROGRAM
+    try:
+        os.close(os.open(_TUN, os.O_RDWR | os.O_CLOEXEC))
+    except PermissionError:
+        return CLOSED_TUN.format(device=_TUN)
+    except OSError:
+        return NO_TUN.format(device=_TUN)
+    said = subprocess.run([str(program), "--version"], capture_output=True, check=False, timeout=_PROBE_SECONDS)
+    return BROKEN_NETWORK_PROGRAM.format(program=program) if said.returncode else None
+
+
+def _which(folder: Path | None, name: str) -> Path | None:
+    search = [*([str(folder)] if folder else []), os.environ.get("PATH", os.defpath), *_SYSTEM]
+    found = shutil.which(name, path=os.pathsep.join(search))
+    return Path(found).resolve() if found else None
