@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz sweep measure bench docs up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz wrangler sweep soak large ephemeral measure bench docs up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -29,8 +29,8 @@ env: setup ## print shell settings for running pulumi by hand (see docs/set-up.m
 test: setup ## run all tests
 	$(PYTEST)
 
-test-quick: venv ## run the tests that need neither engine, wrangler nor workerd
-	$(PYTEST) -m "not engine and not wrangler and not workerd"
+test-quick: venv ## run the tests that need neither engine, wrangler, workerd nor containers
+	$(PYTEST) -m "not engine and not wrangler and not workerd and not containers"
 
 sweep: setup ## fail every request of every run in every way, on the real engine; writes docs/faults.md
 	$(RUN) tests.provider.engine_sweep
@@ -44,15 +44,29 @@ format: venv ## rewrite the code in the one style
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
 
-lock: venv ## resolve requirements-dev.txt anew into requirements.lock
+lock: venv ## resolve requirements-dev.txt and the wheels of the base image anew
 	$(RUN) uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements-dev.txt -o requirements.lock
+	$(RUN) uv pip compile --python-version 3.11 --python-platform x86_64-manylinux_2_28 --only-binary :all: --generate-hashes --no-header --no-annotate emulator/base_image/wheels.in -o emulator/base_image/wheels.txt
 
 fuzz: venv ## send 100,000 generated requests to the emulator
 	$(RUN) tests.emulator.fuzz --requests 100000
 
-measure: setup ## measure the emulator, a preview, the check and the policy pack, and print tables
+wrangler: setup ## run more than 100 commands of the real wrangler against the emulator
+	$(RUN) tests.emulator.wrangler_commands
+
+soak: setup ## start and destroy 200 sandboxes and run 1,000 commands, and print what was lost, left and grown
+	$(RUN) bench.soak
+
+large: setup ## move 1 GiB through a sandbox each way, and print how much memory that took
+	$(RUN) bench.large
+
+ephemeral: setup ## make 500 one-shot runs under random limits, departures and kills, and print what was left behind
+	$(RUN) bench.ephemeral
+
+measure: setup ## measure the emulator, sandboxes, a preview, the check and the policy pack, and print tables
 	$(RUN) tests.emulator.measure
 	$(RUN) tests.emulator.measure_runtime
+	$(RUN) bench.sandboxes
 	$(RUN) tests.measure_preview
 	$(RUN) tests.engine.redeploys
 	$(RUN) tests.check.measure

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from tests.loopback import with_registries
 from tests.worker_build import share_packages
 from tools.paths import ROOT
 
@@ -51,9 +52,12 @@ class Checkout:
         strangers |= {"CLOUDFLARE_API_TOKEN": "of a real account", "PULUMI_STACK": "production"}
         strangers |= {"PULUMI_CONFIG_PASSPHRASE": "of another stack", "DOCKER_HOST": "unix:///elsewhere"}
         strangers |= {"CLOUDFLARE_API_KEY": "of a real account"}
+        # Nobody answers there: what a test deploys must not depend on whether this machine reaches Docker Hub.
+        strangers |= {"DOCKER_HUB_MIRROR": "http://127.0.0.1:9"}
         # Any free port: several checkouts are up at once when tests run in parallel.
         # `make test` runs these tests from a make of its own; theirs must not take themselves for its offspring.
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+        # What belongs to set-up fetches packages; what it sets up has the emulator's address from it.
+        inherited = {k: v for k, v in with_registries(os.environ).items() if not k.startswith(("MAKE", "MFLAGS"))}
         return (
             inherited
             | {

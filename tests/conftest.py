@@ -1,13 +1,19 @@
-"""Fixtures shared by all tests: the real engine in a throw-away world."""
+"""Fixtures shared by all tests: nothing but loopback, and the real engine in a throw-away world."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from emulator.runtime import packages
+from tests import loopback
 from tests.project import Project
 from tools import engine, toolchain
-from tools.paths import VENV
+from tools.paths import LOCAL, VENV
+
+loopback.enforce()
 
 # How fast the machine is must not decide whether a property holds.
 hypothesis.settings.register_profile(
@@ -16,10 +22,30 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have the runtime of Workers before tests start emulators, which reach no registry and would ask for ever."""
+    found = toolchain.recorded()
+    if found and not hasattr(session.config, "workerinput"):
+        with loopback.registries(), contextlib.suppress(packages.MissingError):
+            packages.fetch(LOCAL / "workerd", found.node)
+
+
+@pytest.fixture(autouse=True)
+def nothing_but_loopback() -> Iterator[None]:
+    """Fail a test that has addressed another machine, also where what it called took that for an answer."""
+    yield
+    assert loopback.addressed() == []
+
+
 @pytest.fixture(scope="session")
 def tools_provided() -> toolchain.Toolchain:
     """What set-up has provided. Engine tests fail, never skip, when it is missing."""
     return toolchain.load()
+
+
+@pytest.fixture
+def with_node(tools_provided: toolchain.Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tools_provided.node}:/usr/bin:/bin")
 
 
 @pytest.fixture

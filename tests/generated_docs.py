@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.registry import load_services
 from emulator.table import fidelity_table
-from tests import settings_pages
+from tests import loopback, settings_pages
 from tests.bench import page as bench_page
 from tests.policy import rule_pages
 from tests.provider import property_tables
@@ -39,5 +39,6 @@ def _head(page: Path, mark: str) -> str:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     for path, text in wanted().items():
         path.write_text(text)

@@ -5,9 +5,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from tools import install, interrupt
+from tools import install, interrupt, stacks
 from tools.errors import SetupError
-from tools.paths import LOCAL, ROOT, VENV, cache_root
+from tools.paths import BUILDS, LOCAL, VENV, cache_root
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,9 +70,15 @@ def _env() -> int:
 
 
 def _clean() -> int:
-    if any((LOCAL / "state" / ".pulumi").glob("stacks/**/*.json")):
+    known = stacks.known()
+    if stacks.LOCAL_STACK in known:
         raise SetupError("nothing was removed", "the local stack is still up", "Run `make down` first")
-    _remove(VENV, LOCAL, ROOT / ".sandbox-build")
+    if known:
+        # Only its own program can destroy it, which `make down` does not know.
+        why = f"the state of {', '.join(known)} is in .local/state"
+        remedy = "In its project run `pulumi destroy --remove`, with the settings that `make env` prints here"
+        raise SetupError("nothing was removed", why, remedy)
+    _remove(VENV, LOCAL, BUILDS)
     return 0
 
 

@@ -36,6 +36,11 @@ def run(argv: Sequence[str], *, what: str, log: str, cwd: Path, env: Mapping[str
         raise failure(what, path.read_text(errors="replace"), path, code)
 
 
+def log_of(name: str) -> str:
+    """Give what a program has said that ran with this log."""
+    return (LOGS / f"{name}.log").read_text(errors="replace")
+
+
 class _Running:
     """The programs that are running, each with a process group of its own so that its offspring ends with it."""
 

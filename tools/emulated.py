@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from tools.errors import SetupError
 from tools.paths import LOCAL, LOGS, ROOT, cache_root, venv_python, write_whole
+from tools.toolchain import Toolchain
 
 _STATE: Final = LOCAL / "emulator"
 _RECORD: Final = LOCAL / "emulator.json"
@@ -45,6 +46,16 @@ class Emulated:
             "CLOUDFLARE_BASE_URL": self.base_url,
         }
 
+    def control(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        """Ask something of the emulator itself, or tell it what to do; what it answers."""
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(  # noqa: S310 - loopback
+            f"{_control(self.base_url)}{path}", data=data, headers=headers
+        )
+        with urllib.request.urlopen(request, timeout=300) as answer:  # noqa: S310 - as above
+            return json.load(answer)["result"]
+
     def empty(self, bucket: str, jurisdiction: str) -> int:
         """Delete all objects of a bucket and give how many there were; R2 deletes no bucket that holds some."""
         address = f"{_control(self.base_url)}/r2/{self.account_id}/{bucket}/objects"
@@ -59,8 +70,8 @@ class Emulated:
             raise
 
 
-def start(node: Path) -> Emulated:
-    """Give the running emulator, started if there is none; `node` is the folder with npm, which fetches workerd."""
+def start(tools: Toolchain) -> Emulated:
+    """Give the running emulator, started if there is none."""
     if found := running():
         return found
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -68,7 +79,7 @@ def start(node: Path) -> Emulated:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("CLOUDFLARE_", "CF_"))}
     with _LOG.open("wb") as log:
         process = subprocess.Popen(
-            [str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE), *_runtime(node)],
+            [str(venv_python()), "-m", "emulator", "--port", port, "--state", str(_STATE), *_runtime(tools)],
             cwd=ROOT,
             env=env,
             stdin=subprocess.DEVNULL,
@@ -86,13 +97,16 @@ def start(node: Path) -> Emulated:
     return _connect(base_url)
 
 
-def fetch_runtime(node: Path) -> None:
+def fetch_runtime(tools: Toolchain) -> None:
     """Have what runs Workers before the first request waits for it; without it the API still serves, so go on."""
-    subprocess.run([str(venv_python()), "-m", "emulator", "fetch", *_runtime(node)], cwd=ROOT, check=False)
+    subprocess.run([str(venv_python()), "-m", "emulator", "fetch", *_runtime(tools)], cwd=ROOT, check=False)
 
 
-def _runtime(node: Path) -> tuple[str, ...]:
-    return "--node", str(node), "--packages", str(cache_root() / "workerd")
+def _runtime(tools: Toolchain) -> tuple[str, ...]:
+    """Give what it runs Workers and containers with; unpacked images are of use to other checkouts, too."""
+    containers = ("--containers", str(tools.containers)) if tools.containers else ()
+    shared = ("--packages", str(cache_root() / "workerd"), "--layers", str(cache_root() / "layers"))
+    return ("--node", str(tools.node), *shared, *containers)
 
 
 def _port_of_last_time() -> str | None:

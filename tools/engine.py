@@ -76,6 +76,8 @@ def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | N
         # Plugins are in place or stood in for; without this the engine tries downloads at every run.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_HOME": str(home),
+        # The engine would take a plugin on PATH, of whatever version, before the one that is linked here.
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
     return Engine(toolchain.engine / "pulumi", inherited | settings | dict(extra or {}))

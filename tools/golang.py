@@ -28,13 +28,13 @@ _space_checked = threading.Event()
 
 @dataclass(frozen=True)
 class Target:
-    """One program: the module that pins it, its package, and the variable that holds its version."""
+    """One program: the module that pins it, its package, and the variable that holds its version if it has one."""
 
     module: str
     package: str
     program: str
-    version_variable: str
-    version: str
+    version_variable: str = ""
+    version: str = ""
 
 
 def source_key(module: str, *, pins_only: bool = False) -> str:
@@ -63,9 +63,9 @@ def build(targets: tuple[Target, ...], folder: Path, *, board: Board, scripts: t
                 log=f"{module}-modules",
             )
         for target in targets:
-            flags = f"-s -w -X {target.version_variable}=v{target.version}"
+            flags = f"-s -w -X {target.version_variable}=v{target.version}" if target.version else "-s -w"
             argv = ["build", "-ldflags", flags, "-o", str(folder / target.program), target.package]
-            with _one_build, board.step(f"{module}: building {target.program} {target.version}"):
+            with _one_build, board.step(f"{module}: building {target.program} {target.version}".rstrip()):
                 _run(go, argv, module, what=what, log=f"{module}-{target.program}")
         for script in scripts:
             copy = Path(shutil.copy(_go_cache() / "mod" / script, folder))

@@ -1,11 +1,12 @@
-"""Brings a checkout up to date: virtual environment, engine, builder, Node. Silent when nothing is to be done."""
+"""Brings a checkout up to date: `.venv`, engine, builder, Node, base image. Silent when nothing is to be done."""
 
 import platform
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from pathlib import Path
 from typing import Final
 
-from tools import command, golang, locks, parts, python_env, toolchain
+from tools import base_image, command, golang, locks, parts, python_env, toolchain
 from tools.errors import SetupError
 from tools.paths import LOCAL
 from tools.progress import Board, elapsed
@@ -54,10 +55,13 @@ def _provide(board: Board) -> Toolchain:
     # First and alone, so that a missing package index is reported as such and not by whichever part trips over it.
     _provide_packages(board)
     wanted = [] if found else [parts.engine(), parts.docker_build(), parts.node()]
-    if wanted and platform.system() == "Linux":
-        wanted.append(parts.buildkit())
+    on_linux = bool(wanted) and platform.system() == "Linux"
+    if on_linux:
+        wanted += [parts.buildkit(), parts.containers()]
     with ThreadPoolExecutor() as pool:
-        folders = [pool.submit(parts.provide, part, board) for part in wanted]
+        folders: list[Future[Path | None]] = [pool.submit(parts.provide, part, board) for part in wanted]
+        if on_linux:
+            folders.append(pool.submit(base_image.provide_if_possible, board))
         try:
             for finished in as_completed(folders):
                 finished.result()
@@ -72,9 +76,9 @@ def _provide(board: Board) -> Toolchain:
             raise
     if wanted:
         engine, docker_build, node, *rest = [folder.result() for folder in folders]
-        toolchain.record(
-            Toolchain(engine=engine, docker_build=docker_build, buildkit=next(iter(rest), None), node=node)
-        )
+        buildkit, containers, image = rest or (None, None, None)
+        assert engine and docker_build and node  # noqa: S101, PT018 - only the base image may be missing
+        toolchain.record(Toolchain(engine, docker_build, buildkit, node, containers, image))
         with board.step("clearing up"):
             golang.drop_leftovers()
     board.say(f"Ready after {elapsed(time.monotonic() - started)}.")

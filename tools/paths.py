@@ -1,5 +1,6 @@
 """Where set-up keeps things: the checkout, its `.local` folder, and the cache shared by all checkouts."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -9,7 +10,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 LOCAL: Final = ROOT / ".local"
 LOGS: Final = LOCAL / "logs"
 VENV: Final = ROOT / ".venv"
+BUILDS: Final = ROOT / ".sandbox-build"
+"""Bundles, build contexts and the packages they are made with, as `components.stack` names it."""
 GO_MODULES: Final = ROOT / "tools" / "go"
+SDK_LOCK: Final = ROOT / "worker_src" / "package-lock.json"
 WHEELS: Final = ROOT / "tools" / "wheels"
 
 
@@ -22,6 +26,12 @@ def cache_root() -> Path:
 def venv_python() -> Path:
     """Give the interpreter of the checkout's virtual environment."""
     return VENV / "bin" / "python"
+
+
+def sdk_version() -> str:
+    """Give the version of the Sandbox SDK that the Worker's lock file resolves."""
+    version: str = json.loads(SDK_LOCK.read_text())["packages"]["node_modules/@cloudflare/sandbox"]["version"]
+    return version
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -17,23 +17,14 @@ def pinned_version(package: str) -> str:
 
 def install(package: str, folder: Path, *, what: str) -> None:
     """Unpack the wheel into `folder`; pip refuses it when its hash is not one of the pinned ones."""
-    options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-compile", "--disable-pip-version-check"]
-    command.run(
-        [
-            str(venv_python()),
-            "-m",
-            "pip",
-            "install",
-            *options,
-            "--target",
-            str(folder),
-            "-r",
-            str(_requirements(package)),
-        ],
-        what=what,
-        log=package,
-        cwd=ROOT,
-    )
+    unpack(_requirements(package), folder, what=what)
+
+
+def unpack(requirements: Path, folder: Path, *options: str, what: str) -> None:
+    """Unpack all wheels of a requirements file that pins them by hash."""
+    usual = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-compile", "--disable-pip-version-check"]
+    argv = [str(venv_python()), "-m", "pip", "install", *usual, *options, "--target", str(folder)]
+    command.run([*argv, "-r", str(requirements)], what=what, log=requirements.stem, cwd=ROOT)
 
 
 def _requirements(package: str) -> Path:

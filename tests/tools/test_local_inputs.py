@@ -1,27 +1,29 @@
 """What the local stack's settings get from this machine."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components.settings import SandboxSettings
-from tools import builder, local_inputs
+from tools import local_inputs
+from tools.bases import Bases
 from tools.builder import Builder
-from tools.emulated import Emulated
+from tools.errors import SetupError
 
-CLOUD = Emulated("http://127.0.0.1:1/client/v4", "a" * 32, "token")
-READY = f"docker.io/cloudflare/sandbox@sha256:{'0' * 64}"
+DIGESTS = {"default": "0" * 64, "python": "2" * 64}
+BASES = Bases("", "", lambda variant: f"docker.io/cloudflare/sandbox@sha256:{DIGESTS[variant]}", tuple(DIGESTS))
+READY = BASES.ready("default")
 OWN = f"docker.io/library/debian@sha256:{'1' * 64}"
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builder, "seed", lambda *_: READY)
     monkeypatch.setattr(local_inputs, "_key", lambda: "key")
 
 
 def completed(built_by: Builder, **document: Any) -> SandboxSettings:
-    whole = local_inputs.completed({"sandbox-stack:settings": document}, CLOUD, built_by)
+    whole = local_inputs.completed({"sandbox-stack:settings": document}, built_by, BASES, 8787)
     return SandboxSettings.parse(whole["sandbox-stack:settings"])
 
 
@@ -36,8 +38,29 @@ def test_every_kind_of_sandbox_gets_the_builder():
 
 
 def test_without_a_builder_every_kind_gets_the_ready_image():
-    found = completed(Builder(reason="none"), image={"ports": [9000]}, further_sandboxes={"py": {"class_name": "Py"}})
-    assert [kind.image.reference for kind in found.kinds] == [READY, READY]
+    further = {"py": {"class_name": "Py", "image": {"variant": "python"}}}
+    found = completed(Builder(reason="none"), image={"ports": [9000]}, further_sandboxes=further)
+    assert [kind.image.reference for kind in found.kinds] == [READY, BASES.ready("python")]
+
+
+def test_a_variant_that_cannot_be_had_is_refused_before_anything_is_built():
+    with pytest.raises(SetupError) as caught:
+        completed(Builder(name="here"), image={"variant": "musl"})
+    assert str(caught.value) == (
+        "the image variant musl cannot be had: Docker Hub does not answer, and there is no stand-in for this variant. "
+        "Use one of default, python meanwhile"
+    )
+
+
+def test_packages_are_refused_where_the_base_has_no_operating_system(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(f"{__name__}.BASES", replace(BASES, has_system=False))
+    with pytest.raises(SetupError) as caught:
+        completed(Builder(name="here"), image={"apt": ["jq=1.6"], "pip": ["idna==3.10"], "npm": []})
+    assert str(caught.value) == (
+        "image.apt and image.pip cannot be installed: the base image on this machine has no operating system, as "
+        "neither Docker Hub nor Debian is reached. Remove the setting meanwhile, or use another machine"
+    )
+    assert completed(Builder(name="here"), image={"ports": [9000]}).image.ports == (9000,)
 
 
 @pytest.mark.parametrize("built_by", [Builder(name="here"), Builder(reason="none")])
@@ -50,3 +73,13 @@ def test_keys_of_ones_own_stay_beside_the_local_one():
     found = completed(Builder(name="here"), access={"api_keys": {"team": mine}})
     assert {name: key.tenant for name, key in found.access.api_keys.items()} == {"team": "team", "local": "local"}
     assert completed(Builder(name="here"), access=None).access.api_keys.keys() == {"local"}
+
+
+def test_the_api_is_told_where_the_emulator_serves_it_and_other_hosts_are_left_alone():
+    here = {"hostname": "sandbox.localhost", "api_hostname": "api.sandbox.localhost"}
+    found = completed(Builder(name="here"), domain=here).domain
+    assert found is not None
+    assert found.api_url == "http://api.sandbox.localhost:8787"
+    elsewhere = completed(Builder(name="here"), domain={"hostname": "previews.example"}).domain
+    assert elsewhere is not None
+    assert elsewhere.local_port is None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.loopback import with_registries
 from tools import golang, python_env, toolchain
 from tools.errors import SetupError
 from tools.toolchain import Toolchain
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def setup(checkout: Path, **env: str) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-m", "tools", "setup"]
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
+    inherited = {key: value for key, value in with_registries(os.environ).items() if not key.startswith("PIP_")}
     return subprocess.run(argv, cwd=checkout, env=inherited | env, capture_output=True, text=True, check=False)
 
 
@@ -86,13 +87,14 @@ def test_the_record_is_refused_when_something_is_gone(tmp_path: Path, monkeypatc
     monkeypatch.setattr(toolchain, "LOCAL", tmp_path)
     folder = tmp_path / "bin"
     folder.mkdir()
-    for program in ("pulumi", "pulumi-language-python", "pulumi-resource-docker-build", "node", "npm", "buildkitd"):
+    programs = ("pulumi", "pulumi-language-python", "pulumi-resource-docker-build", "node", "npm", "buildkitd")
+    for program in (*programs, "sandbox-layers", "runc"):
         (folder / program).touch()
-    full = Toolchain(folder, folder, folder, folder)
+    full = Toolchain(folder, folder, folder, folder, folder)
     toolchain.record(full)
     assert toolchain.load() == full
     toolchain.record(Toolchain(folder, folder, None, folder))
-    assert toolchain.load().buildkit is None
+    assert (toolchain.load().buildkit, toolchain.load().containers) == (None, None)
 
     (folder / "node").unlink()
     with pytest.raises(SetupError, match="Run `make setup`"):
