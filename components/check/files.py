@@ -28,6 +28,8 @@ class Files:
     root: Path
     problems: list[tuple[str, str]] = field(default_factory=list)
     """Places and what is wrong there."""
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """Places and what nobody can tell who only reads them."""
     _start: str = field(default_factory=lambda: os.path.join(os.getcwd(), ""))  # noqa: PTH109, PTH118 - text is faster
 
     def name(self, path: Path) -> str:

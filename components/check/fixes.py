@@ -26,16 +26,46 @@ Edit = tuple[Span, str]
 Mend = Callable[[Document, int, Finding], Iterator[Edit]]
 _FLAGS: Final = "compatibility_flags"
 _DATE: Final = "compatibility_date"
+_NEW_LIST: Final = re.compile(rf'{_FLAGS}"?\s*[:=]\s*\[(.*?)\]')
+_REGISTRY: Final = "docker.io/"
 
 
-def _in_line(document: Document, line: int, pattern: str, new: str) -> Iterator[Edit]:
+_OFFICIAL: Final = re.compile(
+    r"(?<![\w./:-])(docker\.io/|index\.docker\.io/)?(cloudflare/sandbox)(?::([\w.-]+))?(?![\w./-]|\S*@)"
+)
+_VERSION: Final = re.compile(r"SANDBOX_VERSION[= ]\"?(\d+\.\d+\.\d+)")
+_REASON: Final = re.compile(
+    r"\b(?:pin(?:ned)?|keep|kept|stay|hold|held|do not|don't|until|because|breaks?|broken|bug|regression|bump"
+    r"|downgraded?)\b"
+    r"|\d+\.\d+|#\d+",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(r"\s*(?:#|//|/\*|\*)")
+_COMMENT_BEHIND: Final = re.compile(r"(?:\s//|\s/\*|\s#)(.*)")
+
+
+def _line(document: Document, line: int) -> Span:
     lines = document.text.split("\n")
     start = sum(len(each) + 1 for each in lines[: line - 1])
-    end = start + len(lines[line - 1]) if line <= len(lines) else start
-    matches = list(re.compile(pattern).finditer(document.text, start, end))
-    # Of several on a line it could be any.
-    if len(matches) == 1:
-        yield Span(matches[0].start(1), matches[0].end(1)), new
+    return Span(start, start + len(lines[line - 1]) if line <= len(lines) else start)
+
+
+def _only(document: Document, line: int, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """Find what stands on a line once; of several it could be any."""
+    matches = list(pattern.finditer(document.text, *_line(document, line)))
+    return matches[0] if len(matches) == 1 else None
+
+
+def _is_explained(document: Document, line: int) -> bool:
+    """Say whether a comment on the line, or right above it, gives a reason: then somebody decided."""
+    lines = document.text.split("\n")[:line]
+    behind = _COMMENT_BEHIND.search(lines[-1]) if lines else None
+    said = [behind[1]] if behind else []
+    for each in reversed(lines[:-1]):
+        if not _COMMENT.match(each):
+            break
+        said.append(each)
+    return any(map(_REASON.search, said))
 
 
 def _at(document: Document, line: int, key: str) -> Keys | None:
@@ -94,7 +124,10 @@ def _own_namespace(document: Document, line: int, finding: Finding) -> Iterator[
     date = _at(document, line, _DATE)
     paths = [(*date[:-1], _FLAGS), (_FLAGS,)] if date else []
     path = next((each for each in paths if each in document.spans), None)
-    yield from _add(document, path, OWN_PID_NAMESPACE_FLAG) if path else ()
+    if path:
+        yield from _add(document, path, OWN_PID_NAMESPACE_FLAG)
+    elif date == (_DATE,):
+        yield from _new_list(document, OWN_PID_NAMESPACE_FLAG)
 
 
 def _remove_nodejs(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
@@ -122,19 +155,25 @@ def _with_comma(document: Document, path: Keys, index: int, count: int) -> Span:
 
 
 def _qualify(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
-    yield from _in_line(document, line, r"""["'](cloudflare/sandbox)[:@"']""", "docker.io/cloudflare/sandbox")
+    found = _only(document, line, _OFFICIAL)
+    if found and not found[1]:
+        yield Span(found.start(2), found.start(2)), _REGISTRY
 
 
 def _tag(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
+    """Set the version; a name that is written anew is written in full, as the components want it."""
     wanted = re.search(r"(?:tag |sandbox:)(\d+\.\d+\.\d+(?:-[a-z]+)?)", finding.remedy)
-    if wanted:
-        yield from _in_line(document, line, r"cloudflare/sandbox:([\w.-]+)(?!\S*@)", wanted[1])
+    found = _only(document, line, _OFFICIAL)
+    if wanted and found and found[3] and not _is_explained(document, line):
+        yield Span(found.start(3), found.end(3)), wanted[1]
+        yield from _qualify(document, line, finding)
 
 
 def _version_variable(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
     wanted = re.search(r"SANDBOX_VERSION=(\d+\.\d+\.\d+)", finding.remedy)
-    if wanted:
-        yield from _in_line(document, line, r"SANDBOX_VERSION[= ]\"?(\d+\.\d+\.\d+)", wanted[1])
+    found = _only(document, line, _VERSION)
+    if wanted and found and not _is_explained(document, line):
+        yield Span(found.start(1), found.end(1)), wanted[1]
 
 
 def _observe(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
@@ -243,8 +282,16 @@ def _edits(document: Document, findings: list[Finding]) -> dict[Span, str]:
             if said is None:
                 edits[span] = new
             elif span.start == span.end and new not in said:
-                edits[span] = said + (new if new.startswith((",", "\n")) else f", {new}")
+                edits[span] = _merged(said, new)
     return edits
+
+
+def _merged(said: str, new: str) -> str:
+    """Put two texts into one place; two new lists of flags become one."""
+    flag = _NEW_LIST.search(new)
+    if flag and _NEW_LIST.search(said):
+        return _NEW_LIST.sub(lambda found: found[0].replace("]", f", {flag[1]}]"), said, count=1)
+    return said + (new if new.startswith((",", "\n")) else f", {new}")
 
 
 def _applied(text: str, edits: Mapping[Span, str]) -> str:

@@ -8,18 +8,11 @@ from typing import Any, Final
 
 from ..platform.sdk_support import PACKAGE
 from ..rules.facts import Fact, Package, SupplyChain
-from .document import BrokenDocumentError, Document, line_of, read_jsonc
-from .files import LARGEST_LOCK, Files, is_file
+from ..rules.features import LOCAL_RANGES
+from .document import BrokenDocumentError, Document, read_jsonc
+from .files import LARGEST_CONFIG, LARGEST_LOCK, Files, UnreadableError, is_file, read
+from .locks import BINARY, NAMES, Lock
 
-_NAME: Final = re.escape(PACKAGE)
-_LOCKS: Final = {
-    "package-lock.json": re.compile(rf'"(?:node_modules/)?{_NAME}"\s*:\s*\{{\s*"version"\s*:\s*"([^"]+)"'),
-    "npm-shrinkwrap.json": re.compile(rf'"(?:node_modules/)?{_NAME}"\s*:\s*\{{\s*"version"\s*:\s*"([^"]+)"'),
-    "pnpm-lock.yaml": re.compile(rf"^\s+'?/?{_NAME}[@/](\d[^'(:\s]*)", re.MULTILINE),
-    "yarn.lock": re.compile(rf'^"?{_NAME}@[^\n]*\n\s+version:?\s+"?([^"\s]+)', re.MULTILINE),
-    "bun.lock": re.compile(rf'"{_NAME}"\s*:\s*\[\s*"{_NAME}@([^"]+)"'),
-}
-_BINARY_LOCK: Final = "bun.lockb"
 _GROUPS: Final = ("dependencies", "devDependencies", "optionalDependencies")
 _NO_SCRIPTS: Final = re.compile(r"^\s*ignore-scripts\s*=\s*true\s*$", re.MULTILINE)
 
@@ -55,57 +48,66 @@ def facts(files: Files, folder: Path, top: Path) -> tuple[Package, SupplyChain]:
     document = read_package(files, folder)
     if document is None:
         return Package(), SupplyChain()
-    direct = tuple(dependencies(document))
+    lock = _lock(files, folder, top, str(document.value.get("name") or ""))
+    direct = tuple((name, _linked(lock, name, said)) for name, said in dependencies(document))
     declared = next((said for name, said in direct if name == PACKAGE), Fact(None, document.where()))
-    lock = _lock(files, folder, top)
-    package = Package(document.name, declared, _locked(files, lock) if lock else Fact(None, declared.where))
+    locked = lock.version(files.name(lock.path), declared.value) if lock else Fact(None, declared.where)
+    package = Package(document.name, declared, locked)
     where = document.where()
     return package, SupplyChain(
         document.name,
-        Fact(lock[0].name if lock else None, where),
+        Fact(lock.path.name if lock else None, where),
         direct,
-        _install_scripts(files, folder, top, lock[0].name if lock else "", where),
+        _install_scripts(files, folder, top, lock.path.name if lock else "", where),
     )
 
 
-def _lock(files: Files, folder: Path, top: Path) -> tuple[Path, str] | None:
-    for number, each in enumerate(_upwards(folder, top)):
-        for name in _LOCKS:
+def _linked(lock: Lock | None, name: str, said: Fact[str]) -> Fact[str]:
+    """Say of a range that a package of the same repository stands behind it, as npm leaves unsaid."""
+    local = lock is not None and not said.value.startswith(LOCAL_RANGES) and lock.links(name)
+    return Fact(f"workspace:{said.value}", said.where) if local else said
+
+
+def _lock(files: Files, folder: Path, top: Path, package: str) -> Lock | None:
+    for each in _upwards(folder, top):
+        member = Path(os.path.relpath(folder.absolute(), each)).as_posix()
+        for name in NAMES:
             path = each / name
             text = files.text(path, LARGEST_LOCK) if is_file(path) else None
-            # A lock file further up that does not know the SDK is that of something else.
-            if text is not None and (number == 0 or PACKAGE in text):
-                return path, text
-        if is_file(each / _BINARY_LOCK):
-            return each / _BINARY_LOCK, ""
+            # A lock file further up that knows neither the package nor the SDK is that of something else.
+            if text is not None and (lock := Lock(path, text, member, package)).is_ours:
+                return lock
+        if is_file(each / BINARY):
+            return Lock(each / BINARY, "", member, package)
     return None
-
-
-def _locked(files: Files, lock: tuple[Path, str]) -> Fact[str | None] | None:
-    """Give the version in the lock file; None if it cannot be told which."""
-    path, text = lock
-    if path.name == _BINARY_LOCK:
-        return None
-    found = list(_LOCKS[path.name].finditer(text))
-    if not found:
-        return Fact(None, f"{files.name(path)}:1")
-    where = f"{files.name(path)}:{line_of(text, found[0].start(1))}"
-    return Fact(found[0][1], where) if len({match[1] for match in found}) == 1 else None
 
 
 def _install_scripts(files: Files, folder: Path, top: Path, lock: str, where: str) -> Fact[bool]:
     # pnpm, bun and yarn 4 run scripts of listed packages only.
-    if lock in {"pnpm-lock.yaml", "bun.lock", _BINARY_LOCK} or is_file(folder / ".yarnrc.yml"):
+    if lock in {"pnpm-lock.yaml", "bun.lock", BINARY} or any(
+        is_file(each / ".yarnrc.yml") for each in _upwards(folder, top)
+    ):
         return Fact(value=False, where=where)
     texts = (files.text(each / ".npmrc") or "" for each in _upwards(folder, top))
     return Fact(not any(map(_NO_SCRIPTS.search, texts)), where)
 
 
 def _upwards(folder: Path, top: Path) -> Iterator[Path]:
-    """Give a folder and those above it, up to the repository's, or to `top` where there is none."""
+    """Give a folder and those above it, up to the repository's or the workspace's, or to `top` where there is none."""
     folder, top = folder.absolute(), top.absolute()
-    last = next((each for each in (top, *top.parents) if os.path.exists(each / ".git")), top)  # noqa: PTH110 - a name that no file can have is no error
+    last = next((each for each in (top, *top.parents) if os.path.exists(each / ".git")), None)  # noqa: PTH110 - a name that no file can have is no error
+    last = last or next((each for each in top.parents if _is_workspace(each)), top)
     for each in (folder, *folder.parents):
         yield each
         if each == last:
             return
+
+
+def _is_workspace(folder: Path) -> bool:
+    """Say whether a folder is the root of a workspace."""
+    if is_file(folder / "pnpm-workspace.yaml"):
+        return True
+    try:
+        return '"workspaces"' in read(folder / "package.json", LARGEST_CONFIG)
+    except (FileNotFoundError, UnreadableError):
+        return False

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from ..platform.sdk_support import PACKAGE
-from ..rules import MANDATORY, Finding, check, valid_overrides
+from ..rules import MANDATORY, NOTE, Finding, check, valid_overrides
 from ..rules.facts import Container, Fact, Image, Stack
 from ..rules.finding import DOCS
 from . import npm, wrangler
@@ -15,6 +15,7 @@ from .files import CONFIGS, Files, is_file, is_folder, walk
 from .source import Modules
 
 UNREADABLE = "check/unreadable"
+UNTOLD = "check/untold"
 _BUILT = frozenset({"dist", "build", "out"})
 _PAGES = {
     "Pulumi.": "https://www.pulumi.com/docs/iac/concepts/config/",
@@ -57,13 +58,14 @@ def check_path(
             # Environments that inherit a mistake make it once.
             found.setdefault((finding.rule, finding.where, finding.what), finding)
     unreadable = {(where, what): _unreadable(where, what) for where, what in files.problems}
+    untold = [_untold(where, what) for where, what in files.notes]
     if is_folder(path) and not projects and not unreadable:
         raise UsageError(
             f"nothing to check was found in {path.absolute()} and the folders below: no wrangler configuration of a "
             "Worker with sandboxes, no Pulumi project with their settings, and in the folder itself neither a "
             f"Dockerfile nor a package.json with {PACKAGE}; name the folder of the project, or one of its files"
         )
-    findings = sorted(map(_linked, (*unreadable.values(), *found.values())), key=_order)
+    findings = sorted(map(_linked, (*unreadable.values(), *untold, *found.values())), key=_order)
     return Result(findings, len(dict.fromkeys(projects)), tuple(dict.fromkeys(projects)))
 
 
@@ -74,7 +76,8 @@ def _order(finding: Finding) -> tuple[str, int, str]:
 
 def _linked(finding: Finding) -> Finding:
     """Lead from a file that is not wrangler's to a page about it instead of one about wrangler."""
-    page = next((page for start, page in _PAGES.items() if _file(finding.where).startswith(start)), None)
+    name = "Pulumi." if _file(finding.where).endswith(".py") else _file(finding.where)
+    page = next((page for start, page in _PAGES.items() if name.startswith(start)), None)
     return replace(finding, link=page) if page and "/wrangler/" in finding.link else finding
 
 
@@ -83,7 +86,7 @@ def _file(where: str) -> str:
 
 
 def _unreadable(where: str, what: str) -> Finding:
-    settings = _file(where).startswith("Pulumi.")
+    settings = _file(where).startswith("Pulumi.") or _file(where).endswith(".py")
     return Finding(
         UNREADABLE,
         MANDATORY,
@@ -95,6 +98,20 @@ def _unreadable(where: str, what: str) -> Finding:
         else "Mend the file, or leave it out of the project.",
         f"{DOCS}/workers/wrangler/configuration/",
         "2025-06-24",
+    )
+
+
+def _untold(where: str, what: str) -> Finding:
+    return Finding(
+        UNTOLD,
+        NOTE,
+        where,
+        what,
+        "Its settings are no literals, or it uses components without any, so nothing of it was judged.",
+        "Use the policy pack in preview: pulumi preview --policy-pack "
+        f'"$(python -m {__name__.partition(".")[0]} policy)".',
+        "https://www.pulumi.com/docs/insights/policy/",
+        "2026-11-18",
     )
 
 
@@ -122,6 +139,10 @@ def _single(files: Files, path: Path) -> Iterator[Described]:
         from .pulumi_project import stacks as pulumi_stacks  # noqa: PLC0415 - loads pydantic and YAML
 
         yield from ((path, stack, own) for stack, own in pulumi_stacks(files, path.parent, [path.name]))
+    elif path.suffix == ".py":
+        from .pulumi_project import program  # noqa: PLC0415 - loads pydantic
+
+        yield from ((path, stack, own) for stack, own in program(files, path.parent, path.name))
     elif path.name == "package.json":
         package, supply = npm.facts(files, path.parent, path.parent)
         yield path, Stack(package=package, supply=supply), {}
@@ -133,7 +154,7 @@ def _single(files: Files, path: Path) -> Iterator[Described]:
     else:
         raise UsageError(
             f"{path} is none of the files that can be checked: a wrangler configuration, package.json, a Dockerfile, "
-            "an entry module, or a Pulumi project"
+            "an entry module, a program in Python, or a Pulumi project"
         )
 
 

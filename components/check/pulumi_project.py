@@ -1,6 +1,7 @@
-"""What the stacks of a Pulumi project say: the settings in `Pulumi.<stack>.yaml`, judged like everything else."""
+"""What the stacks of a Pulumi project say: settings in `Pulumi.<stack>.yaml` or in the program, judged alike."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +11,7 @@ import yaml
 from ..rules.facts import Fact, Image, Stack
 from ..settings import SandboxSettings, SettingsError
 from ..settings.facts import facts
-from . import npm
+from . import npm, python_program
 from .files import Files, is_file
 from .source import Modules
 from .wrangler import read_dockerfile
@@ -18,16 +19,47 @@ from .wrangler import read_dockerfile
 _KEY: Final = ":settings"
 _PLUGIN: Final = "cloudflare-sandbox"
 _MOST_ALIASES: Final = 100
+_MAIN: Final = re.compile(r"^main:\s*['\"]?([^'\"\s#]+)", re.MULTILINE)
 Judged = tuple[Stack, dict[str, str]]
+Place = Callable[[str], str]
+Hidden = Callable[[str], bool]
 
 
 def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Judged]:
     """Give the facts of every stack of a project that uses our plugin, each with the severities it gives rules."""
-    if _PLUGIN not in (files.text(folder / "Pulumi.yaml") or ""):
+    project = files.text(folder / "Pulumi.yaml") or ""
+    configured: list[Judged] = []
+    if _PLUGIN in project:
+        for name in names:
+            if name.startswith("Pulumi.") and name.endswith((".yaml", ".yml")) and name != "Pulumi.yaml":
+                configured.extend(_stack(files, folder / name))
+    yield from configured
+    main = _MAIN.search(project)
+    yield from program(files, folder, main[1] if main else "", configured=bool(configured))
+
+
+def program(files: Files, folder: Path, main: str, *, configured: bool = False) -> Iterator[Judged]:
+    """Give the facts of what a program says; what it takes from stacks that are judged already is left to these."""
+    found = python_program.read(files, folder, main)
+    for said in found.documents:
+        yield from _said(files, folder, said)
+    if found.untold and not configured:
+        files.notes.append((found.untold, "what this program deploys cannot be told without running the program"))
+        yield Stack(), {}
+
+
+def _said(files: Files, folder: Path, said: python_program.Said) -> Iterator[Judged]:
+    """Give the facts of settings that a program has; what it does not tell is not judged."""
+    try:
+        settings = SandboxSettings.parse(said.value)
+    except (SettingsError, TypeError, ValueError, RecursionError) as error:
+        problems = error.problems if isinstance(error, SettingsError) else [f"the settings cannot be read: {error}"]
+        for problem in problems:
+            if not said.hides(problem.partition(":")[0]):
+                files.problem(said.place(problem.partition(":")[0]), problem)
+        yield Stack(), {}
         return
-    for name in names:
-        if name.startswith("Pulumi.") and name.endswith((".yaml", ".yml")) and name != "Pulumi.yaml":
-            yield from _stack(files, folder / name)
+    yield _judged(files, folder, settings, said.place, said.hides)
 
 
 def _stack(files: Files, path: Path) -> Iterator[Judged]:
@@ -66,16 +98,20 @@ def _judge(files: Files, path: Path, node: Any) -> Iterator[Judged]:
         for problem in problems:
             files.problem(place(problem.partition(":")[0]), problem)
         return
-    entry = path.parent / (settings.worker.entry or "worker_src/src/index.ts")
-    package, supply = npm.facts(files, _package_folder(entry, path.parent), path.parent)
-    stack = _placed(facts(settings, package), place)
+    yield _judged(files, path.parent, settings, place, lambda _: False)
+
+
+def _judged(files: Files, folder: Path, settings: SandboxSettings, place: Place, hidden: Hidden) -> Judged:
+    entry = folder / (settings.worker.entry or "worker_src/src/index.ts")
+    package, supply = npm.facts(files, _package_folder(entry, folder), folder)
+    stack = _placed(facts(settings, package), place, hidden)
     if settings.worker.entry:
         stack = _with_source(files, entry, stack, place("worker.entry"))
     for index, kind in enumerate(settings.kinds):
         if kind.image.dockerfile:
-            stack = _with_dockerfile(files, path.parent / kind.image.dockerfile, stack, index)
+            stack = _with_dockerfile(files, folder / kind.image.dockerfile, stack, index)
     stack = replace(stack, package=stack.package if settings.sdk.version else package, supply=supply)
-    yield stack, dict(settings.rules)
+    return stack, dict(settings.rules)
 
 
 def _package_folder(entry: Path, top: Path) -> Path:
@@ -89,7 +125,8 @@ def _with_source(files: Files, entry: Path, stack: Stack, where: str) -> Stack:
     if not modules.found:
         files.problem(where, f"there is no entry module {entry.name}")
         return stack
-    return replace(stack, worker=replace(stack.worker, exports=modules.exports()), source=modules.facts())
+    worker = replace(stack.worker, exports=modules.exports(), reachable=Fact(value=True, where=where))
+    return replace(stack, worker=worker, source=modules.facts())
 
 
 def _with_dockerfile(files: Files, path: Path, stack: Stack, index: int) -> Stack:
@@ -103,15 +140,20 @@ def _with_dockerfile(files: Files, path: Path, stack: Stack, index: int) -> Stac
     return replace(stack, containers=tuple(containers))
 
 
-def _placed(value: Any, place: Any) -> Any:
-    """Turn paths in the settings into lines of the file."""
+def _placed(value: Any, place: Place, hidden: Hidden) -> Any:
+    """Turn paths in the settings into lines of the file, and what is hidden into something unknown."""
     if isinstance(value, Fact):
         return Fact(value.value, place(value.where))
     if isinstance(value, tuple):
-        return tuple(_placed(each, place) for each in value)
+        return tuple(_placed(each, place, hidden) for each in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    changed = {each.name: _placed(getattr(value, each.name), place) for each in fields(value) if each.name != "where"}
+    changed = {}
+    for each in fields(value):
+        inner = getattr(value, each.name)
+        unknown = isinstance(inner, Fact) and each.default is None and hidden(inner.where)
+        if each.name != "where":
+            changed[each.name] = None if unknown else _placed(inner, place, hidden)
     where = {"where": place(getattr(value, "where", ""))}
     return replace(value, **where, **changed)
 

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from ..rules import ADVISORY, MANDATORY, Finding, rules
+from ..rules import ADVISORY, MANDATORY, NOTE, Finding, rules
 
-_LEVELS: Final = {MANDATORY: "error", ADVISORY: "warning"}
+_LEVELS: Final = {MANDATORY: "error", ADVISORY: "warning", NOTE: "note"}
+_ANNOTATIONS: Final = {**_LEVELS, NOTE: "notice"}
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -20,9 +21,9 @@ def split(where: str) -> tuple[str, int]:
 def as_text(findings: list[Finding], projects: int) -> str:
     """Say everything, the mandatory first within each file as they come."""
     parts = [f"{finding.severity}: {finding.text()}" for finding in findings]
-    mandatory = sum(finding.severity == MANDATORY for finding in findings)
+    mandatory, advisory = (sum(each.severity == level for each in findings) for level in (MANDATORY, ADVISORY))
     counted = f"{projects} {'project' if projects == 1 else 'projects'}"
-    parts.append(f"{counted}: {mandatory} mandatory, {len(findings) - mandatory} advisory findings")
+    parts.append(f"{counted}: {mandatory} mandatory, {advisory} advisory findings")
     return "\n".join(parts) + "\n"
 
 
@@ -38,7 +39,9 @@ def as_sarif(findings: list[Finding], projects: int) -> str:  # noqa: ARG001 - a
     descriptions = [
         {
             "id": name,
-            "shortDescription": {"text": known[name].title if name in known else "What is checked can be read"},
+            "shortDescription": {
+                "text": known[name].title if name in known else "What is checked can be read and told"
+            },
             "helpUri": next(finding.link for finding in findings if finding.rule == name),
         }
         for name in used
@@ -69,7 +72,7 @@ def as_github(findings: list[Finding], projects: int) -> str:  # noqa: ARG001 - 
         name, line = split(finding.where)
         properties = f"file={_property(name)},line={line},title={_property(finding.rule)}"
         message = _message(f"{finding.what}. {finding.why} {finding.remedy}")
-        lines.append(f"::{_LEVELS[finding.severity]} {properties}::{message}\n")
+        lines.append(f"::{_ANNOTATIONS[finding.severity]} {properties}::{message}\n")
     return "".join(lines)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ..platform.containers import MANAGED, SCHEDULED
+from ..platform.containers import MANAGED, SCHEDULED, Size
 from ..rules.facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Image, Preview, Worker
 from . import dockerfile
 from .document import Document
@@ -114,7 +114,14 @@ def worker(said: Environment) -> Worker:
         class_steps=Fact(frozenset(_steps(said)), said.where("migrations")),
         observability=Fact(recorded, said.where("observability")),
         required_secrets=Fact(frozenset(each for each in required if isinstance(each, str)), said.place),
+        reachable=Fact(_is_reachable(said), said.where("workers_dev")),
     )
+
+
+def _is_reachable(said: Environment) -> bool:
+    """Say whether the internet reaches the Worker; without routes it does so on workers.dev unless that is off."""
+    routed = any(said.get(key, kind) for key, kind in (("routes", list), ("route", str), ("route", dict)))
+    return routed or said.get("workers_dev", bool) is not False
 
 
 def _steps(said: Environment) -> Iterator[str]:
@@ -224,13 +231,22 @@ def _container(said: Environment, index: int, each: dict[str, Any], linked: dict
             if isinstance(one, dict)
             and (image := _image(said, one.get("dockerfile") or one.get("image"), where("images"), files))
         ),
-        # An object is a size of one's own, which no rule here judges.
         instance_type=None
         if isinstance(type_, dict)
         else Fact(type_ if isinstance(type_, str) else None, where("instance_type")),
+        size=_size(type_, where("instance_type")),
         max_instances=Fact(count if isinstance(count, int) else None, where("max_instances")),
         scheduler_fields=Fact(tuple(key for key in _SCHEDULER_ONLY if key in each), said.where("containers", index)),
     )
+
+
+def _size(value: Any, where: str) -> Fact[Size] | None:
+    """Read a size of one's own; what wrangler would fill in is not guessed."""
+    said = [value.get(key) for key in ("vcpu", "memory_mib", "disk_mb")] if isinstance(value, dict) else []
+    numbers = [each for each in said if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(numbers) != 3:
+        return None
+    return Fact(Size(numbers[0], round(numbers[1]), round(numbers[2])), where)
 
 
 def _image(said: Environment, value: Any, where: str, files: Files) -> Image | None:

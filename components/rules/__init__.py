@@ -12,8 +12,10 @@ from typing import cast
 
 from . import (
     auth,
+    callers,
     classes,
     code,
+    commands,
     container,
     flags,
     image,
@@ -25,12 +27,13 @@ from . import (
     versions,
 )
 from .facts import Stack
-from .finding import ADVISORY, CATALOGUE, MANDATORY, OFF, SEVERITIES, Finding, Rule, Severity
+from .finding import ADVISORY, CATALOGUE, MANDATORY, NOTE, OFF, SEVERITIES, Finding, Rule, Severity
 
 __all__ = [
     "ADVISORY",
     "CATALOGUE",
     "MANDATORY",
+    "NOTE",
     "Finding",
     "Rule",
     "Stack",
@@ -52,9 +55,11 @@ _MODULES = (
     container,
     preview,
     auth,
+    callers,
     storage,
     supply_chain,
     code,
+    commands,
 )
 
 

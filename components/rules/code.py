@@ -1,6 +1,6 @@
 """Rules about the Worker's source: calls that never existed, options that are ignored, and known traps.
 
-They read what a light scan found; none of them proves a program right.
+They read what was found in the parsed modules; none of them proves a program right.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Final
 
 from ..platform.sdk import LAST_OF_0, SERVER_PORT
 from ..platform.sdk_support import TUNNELS_SINCE
-from .facts import Binding, Call, Fact, Package, Source, Stack, Worker
+from .facts import HOLE, Binding, Call, Fact, Package, Source, Stack, Worker
 from .features import calls, calls_of_0, sdk, uses
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
 
@@ -37,8 +37,10 @@ def _source(*made: Call, words: tuple[str, ...] = ()) -> Stack:
     return Stack(source=Source(calls=made, uses=tuple(Fact(word, "src/index.ts:3") for word in words)))
 
 
-def _call(name: str, *arguments: str, options: tuple[str, ...] = (), **more: bool) -> Call:
-    return Call(name, _LINE, arguments, frozenset(options), **more)
+def _call(
+    name: str, *arguments: str, options: tuple[str, ...] = (), followed: bool = False, forgotten: bool = False
+) -> Call:
+    return Call(name, _LINE, arguments, frozenset(options), followed=followed, forgotten=forgotten)
 
 
 @rule(
@@ -149,39 +151,8 @@ def expose_port_reserved(stack: Stack) -> Iterator[Hit]:
             yield hit(call.where, "port 3000 is the sandbox server's own")
 
 
-@rule(
-    "code/exec-injection",
-    "Values are not spliced into commands",
-    severity=ADVISORY,
-    why="The string goes to bash as it is: a value from outside can run any command. Running it through the code "
-    "interpreter is no defence.",
-    remedy="Pass values by `env` and quote them in the command, or write them to a file; allow only known values.",
-    link="/sandbox/sdk/concepts/security/",
-    since="2025-06-24",
-    good=[_source(_call("exec", "'ls'")), _source(_call("writeFile", "`${path}`", interpolated=True))],
-    bad=[_source(_call(name, "`cat ${file}`", interpolated=True)) for name in ("exec", "execStream", "startProcess")],
-)
-def exec_injection(stack: Stack) -> Iterator[Hit]:
-    for call in calls_of_0(stack, "exec", "execStream", "startProcess"):
-        if call.interpolated:
-            yield hit(call.where, f"{call.name} runs a string put together from values")
-
-
-@rule(
-    "code/exit-code",
-    "Exit codes are looked at",
-    severity=ADVISORY,
-    why="A command that fails does not throw: its exit code is in the result, which is thrown away here.",
-    remedy="Keep the result and stop when `success` is false.",
-    link=_API,
-    since="2025-06-24",
-    good=[_source(_call("exec", "'ls'")), _source(_call("writeFile", "'a'", dropped=True))],
-    bad=[_source(_call("exec", "'npm install'", dropped=True))],
-)
-def exit_code(stack: Stack) -> Iterator[Hit]:
-    for call in calls_of_0(stack, "exec"):
-        if call.dropped:
-            yield hit(call.where, "the result of exec is thrown away")
+def _got(*ids: str, unattended: bool = False) -> Call:
+    return Call("getSandbox", _LINE, ("env.Sandbox", "id"), text=ids, unattended=unattended)
 
 
 @rule(
@@ -194,24 +165,22 @@ def exit_code(stack: Stack) -> Iterator[Hit]:
     link="/sandbox/sdk/concepts/sandboxes/",
     since="SDK 0.3.0",
     good=[
-        _source(_call("getSandbox", "env.Sandbox", "userId")),
-        _source(_call("getSandbox", "env.Sandbox", "`user-${id}`")),
+        _source(_got("")),
+        _source(_got(f"user-{HOLE}")),
+        _source(_got("a", "b")),
+        _source(_got("nightly", unattended=True)),
         _source(_call("getSandbox", "env.Sandbox")),
     ],
-    bad=[
-        _source(_call("getSandbox", "env.Sandbox", "'default'")),
-        _source(_call("getSandbox", "env.Sandbox", '"main"')),
-        _source(_call("getSandbox", "env.Sandbox", "`main`")),
-    ],
+    bad=[_source(_got("main"))],
 )
 def shared_sandbox(stack: Stack) -> Iterator[Hit]:
     for call in calls_of_0(stack, "getSandbox"):
-        id_ = call.arguments[1] if len(call.arguments) > 1 else ""
-        if id_.startswith(("'", '"', "`")) and "${" not in id_:
-            yield hit(call.where, f"every caller gets the sandbox {id_}")
+        fixed = len(call.text) == 1 and call.text[0] and HOLE not in call.text[0]
+        if fixed and not call.unattended:
+            yield hit(call.where, f"every caller gets the sandbox {call.text[0]!r}")
 
 
-_EPHEMERAL: Final = _call("getSandbox", "env.Sandbox", "crypto.randomUUID()")
+_EPHEMERAL: Final = _call("getSandbox", "env.Sandbox", "crypto.randomUUID()", forgotten=True)
 
 
 @rule(
@@ -225,15 +194,14 @@ _EPHEMERAL: Final = _call("getSandbox", "env.Sandbox", "crypto.randomUUID()")
     good=[
         _source(_EPHEMERAL, _call("destroy")),
         _source(_call("getSandbox", "env.Sandbox", "userId")),
-        _source(_call("writeFile", "'a'", "crypto.randomUUID()")),
+        _source(_call("writeFile", "'a'", "crypto.randomUUID()", forgotten=True)),
     ],
-    bad=[_source(_EPHEMERAL), _source(_call("getSandbox", "env.Sandbox", "`job-${nanoid()}`"))],
+    bad=[_source(_EPHEMERAL)],
 )
 def not_destroyed(stack: Stack) -> Iterator[Hit]:
     destroyed = any(calls_of_0(stack, "destroy"))
     for call in calls_of_0(stack, "getSandbox"):
-        random = any(word in argument for argument in call.arguments for word in ("randomUUID", "nanoid", "random()"))
-        if random and not destroyed:
+        if call.forgotten and not destroyed:
             yield hit(call.where, "a sandbox with a random id is never destroyed")
 
 
@@ -250,12 +218,18 @@ def not_destroyed(stack: Stack) -> Iterator[Hit]:
         _source(_call("writeFile", "a", "b"), words=("createBackup",)),
         _source(_call("writeFile", "a", "b"), _call("destroy")),
         _source(_call("exec", "'ls'")),
+        _source(_call("gitCheckout", "url", followed=True)),
     ],
-    bad=[_source(_call("gitCheckout", "url")), _source(_call("writeFile", "a", "b"), _call("writeFile", "c", "d"))],
+    bad=[
+        _source(_call("gitCheckout", "url")),
+        _source(_call("writeFile", "a", "b"), _call("writeFile", "c", "d")),
+        _source(_call("gitCheckout", "url", followed=True), _call("writeFile", "c", "d")),
+    ],
 )
 def files_vanish(stack: Stack) -> Iterator[Hit]:
     kept = any(uses(stack, *_KEEPING)) or any(calls_of_0(stack, "destroy", "exists", "listFiles"))
-    written = next(calls_of_0(stack, "gitCheckout", "writeFile"), None)
+    # What the same request goes on to use was not meant to last.
+    written = next((call for call in calls_of_0(stack, "gitCheckout", "writeFile") if not call.followed), None)
     if written and stack.source.uses is not None and not kept:
         yield hit(written.where, f"what {written.name} makes is gone after ten idle minutes")
 

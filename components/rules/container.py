@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..platform.containers import ACCOUNT_LIMITS, INSTANCE_TYPES, MANAGED, SCHEDULED, Size
+from ..platform.containers import ACCOUNT_LIMITS, INSTANCE_TYPES, MANAGED, SCHEDULED, Size, size_problems
 from ..platform.prices import AS_OF, month_at_full_load
 from .facts import Binding, Container, Dockerfile, Fact, Image, Package, Stack, Worker
 from .features import containers, sdk, variables
@@ -30,6 +30,8 @@ def _of(type_: str | None = "lite", count: int | None = 1, **more: object) -> St
 
 
 def _size(container: Container) -> Size | None:
+    if container.size:
+        return container.size.value
     if container.instance_type is None:
         return None
     name = container.instance_type.value or "lite"
@@ -129,6 +131,33 @@ def budget(stack: Stack) -> Iterator[Hit]:
         yield hit(stack.budget.where, f"{what}{stack.budget.value:.2f}", cost=f"{cost:.2f}")
 
 
+def _sized(vcpu: float, memory_mib: int, disk_mb: int, count: int = 1) -> Stack:
+    size = Fact(Size(vcpu, memory_mib, disk_mb), "container.size")
+    return Stack(containers=(Container(size=size, max_instances=Fact(count, "container.max")),))
+
+
+def _together(*stacks: Stack) -> Stack:
+    return Stack(containers=tuple(each for stack in stacks for each in stack.containers or ()))
+
+
+@rule(
+    "container/custom-size",
+    "A size of one's own is one that exists",
+    severity=MANDATORY,
+    why="The platform refuses the application, after the Worker has gone live.",
+    remedy="Choose 1 to 4 vCPU with at least 3 GiB of memory each, at most 12 GiB and 20 GB of disk, or a named type.",
+    link=_LIMITS,
+    since="2026-09-29",
+    good=[_sized(1, 3072, 20_000), _sized(4, 12_288, 20_000), _of("lite")],
+    bad=[_sized(0.5, 4096, 8000), _sized(2, 4096, 8000), _sized(1, 3072, 20_001)],
+)
+def custom_size(stack: Stack) -> Iterator[Hit]:
+    for each in containers(stack):
+        if each.size:
+            for _, problem in size_problems(each.size.value):
+                yield hit(each.size.where, problem)
+
+
 @rule(
     "container/account-limits",
     "All instances together stay within the account's limits",
@@ -138,17 +167,33 @@ def budget(stack: Stack) -> Iterator[Hit]:
     remedy="Lower the number of instances or the type, or ask Cloudflare for more.",
     link=_LIMITS,
     since="2025-06-24",
-    good=[_of("standard-4", 375), _of("standard-1", 1536), _of("lite", 15_000), _of(count=None)],
-    bad=[_of("standard-4", 376), _of("standard-1", 1537), _of("lite", 15_001)],
+    good=[
+        _of("standard-4", 375),
+        _of("standard-1", 1536),
+        _of("lite", 15_000),
+        _of(count=None),
+        _sized(1, 3072, 4000, count=1500),
+        _together(_of("standard-4", 200), _of("standard-4", 175)),
+        Stack(containers=(Container(), Container.of(max_instances=9_000_000))),
+    ],
+    bad=[
+        _of("standard-4", 376),
+        _of("standard-1", 1537),
+        _of("lite", 15_001),
+        _sized(1, 3072, 4000, count=1501),
+        _together(_of("standard-4", 176), _of("standard-4", 200)),
+    ],
 )
 def account_limits(stack: Stack) -> Iterator[Hit]:
-    for each in containers(stack):
-        size = _size(each)
-        if size and each.max_instances and each.max_instances.value:
-            count = each.max_instances.value
-            vcpu, memory, disk = size.vcpu * count, size.memory_mib * count, size.disk_mb * count
-            if vcpu > ACCOUNT_LIMITS.vcpu or memory > ACCOUNT_LIMITS.memory_mib or disk > ACCOUNT_LIMITS.disk_mb:
-                yield hit(each.max_instances.where, f"{count} instances are more than an account may run at once")
+    sizes = [(_size(each), each.max_instances) for each in containers(stack)]
+    known = [(size, said.value, said.where) for size, said in sizes if size and said and said.value]
+    vcpu = sum(size.vcpu * count for size, count, _ in known)
+    memory = sum(size.memory_mib * count for size, count, _ in known)
+    disk = sum(size.disk_mb * count for size, count, _ in known)
+    if vcpu > ACCOUNT_LIMITS.vcpu or memory > ACCOUNT_LIMITS.memory_mib or disk > ACCOUNT_LIMITS.disk_mb:
+        _, most, where = max(known, key=lambda each: each[1])
+        together = f" with the {sum(count for _, count, _ in known) - most} of other classes" if known[1:] else ""
+        yield hit(where, f"{most} instances{together} are more than an account may run at once")
 
 
 @rule(

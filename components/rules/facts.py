@@ -9,10 +9,14 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Generic, Self, TypeVar
 
+from ..platform.containers import Size
+
 T_co = TypeVar("T_co", covariant=True)
 
 LASTING, THROW_AWAY = "lasting", "throw-away"
 SQLITE, KEY_VALUE = "sqlite", "kv"
+HOLE = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands in a text for what is only known when the program runs."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Worker(_Facts):
     observability: Fact[bool] | None = None
     required_secrets: Fact[frozenset[str]] | None = None
     """Names of the secrets the Worker is known to be given."""
+    reachable: Fact[bool] | None = None
+    """Whether the internet reaches it: it has a route, a domain or an address on workers.dev."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +142,8 @@ class Container(_Facts):
     images: tuple[Image, ...] = ()
     """The named images of policy `durable_object`."""
     instance_type: Fact[str | None] | None = None
+    size: Fact[Size] | None = None
+    """A size of one's own instead of a type."""
     max_instances: Fact[int | None] | None = None
     environment: tuple[tuple[str, Fact[str]], ...] | None = None
     """Variables that every instance gets."""
@@ -164,9 +172,21 @@ class Call(_Facts):
     options: frozenset[str] = frozenset()
     """Keys of an object literal among the arguments."""
     interpolated: bool = False
-    """Whether the first argument is text put together at run time."""
+    """Whether the command is text with values from outside in it."""
     dropped: bool = False
     """Whether the result is thrown away."""
+    text: tuple[str, ...] = ()
+    """What command, address or id may be, as far as the source tells; `HOLE` stands for what it does not tell."""
+    secrets: tuple[str, ...] = ()
+    """Names of the Worker's bindings that the call hands to the sandbox."""
+    open: bool = False
+    """Whether a request reaches it without a check of the caller."""
+    followed: bool = False
+    """Whether the same request uses the sandbox afterwards."""
+    unattended: bool = False
+    """Whether only schedules, queues and the like reach it, and no caller."""
+    forgotten: bool = False
+    """Whether the id is random and nothing else knows it."""
 
 
 @dataclass(frozen=True)

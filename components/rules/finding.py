@@ -6,9 +6,11 @@ from typing import Final, Literal
 
 from .facts import Stack
 
-Severity = Literal["mandatory", "advisory"]
+Severity = Literal["mandatory", "advisory", "note"]
 MANDATORY: Final[Severity] = "mandatory"
 ADVISORY: Final[Severity] = "advisory"
+NOTE: Final[Severity] = "note"
+"""Of what could not be judged; no rule has it."""
 SEVERITIES: Final[tuple[Severity, ...]] = (MANDATORY, ADVISORY)
 OFF: Final = "off"
 

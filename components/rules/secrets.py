@@ -28,6 +28,11 @@ def looks_secret(name: str, value: str) -> bool:
     return bool(_VALUE.search(value) or named)
 
 
+def is_named_secret(name: str) -> bool:
+    """Say whether the name of a binding says that it is a secret."""
+    return bool(_NAME.search(name)) and not _PUBLIC.search(name)
+
+
 def shown(value: str) -> str:
     """Speak of a value without saying it."""
     return f"{len(value)} characters"

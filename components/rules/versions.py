@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..platform.sdk import IMAGE, VERSION_VARIABLE, has_python
-from ..platform.sdk_support import LAST_0X, Tag, exact, variant_exists
+from ..platform.sdk_support import LAST_0X, Tag, allows, exact, variant_exists
 from .facts import Call, Container, Dockerfile, Fact, Image, Live, Package, Source, Stack, Stage
 from .features import LOCAL_RANGES, base_tags, calls, containers, copied_tags, images, sdk
 from .finding import ADVISORY, MANDATORY, Hit, hit, rule
@@ -113,6 +113,46 @@ def image_tag(stack: Stack) -> Iterator[Hit]:
             if version and said.value.version != version.value:
                 what = f"the image has version {said.value.version}, the package {version.value}"
                 yield hit(said.where, what, wanted=said.value._replace(version=version.value))
+
+
+def _ranged(range_: str, image: Image) -> Stack:
+    package = Package.of(declared=range_, locked=Fact(None, "package.json:5"))
+    return Stack(package=package, containers=(Container(image=image),))
+
+
+@rule(
+    "versions/image-range",
+    "The package's range can bring the image's version",
+    severity=MANDATORY,
+    why="Whatever the next install brings, it is another version than the image's; the mismatch is only logged, then "
+    "calls fail in odd ways.",
+    remedy="Name the image and the package by the same exact version, and commit the lock file.",
+    link=_SYNC,
+    since="SDK 0.4.6",
+    good=[
+        _ranged("^0.12.0", _image("0.12.10")),
+        _ranged("what:ever", _image("0.7.0")),
+        _stack("0.7.0", _image("0.7.0")),
+        Stack(package=Package.of(declared="^0.12.0", locked="0.7.0"), containers=(Container(image=_image("0.7.0")),)),
+        Stack(containers=(Container(image=_image("0.7.0")),)),
+        Stack(package=Package.of(declared=Fact(None, "p")), containers=(Container(image=_image("0.7.0")),)),
+    ],
+    bad=[
+        _ranged("^0.12.0", _image("0.7.0")),
+        _ranged("^0.12.0", _built(base=f"{IMAGE}:0.7.0")),
+        _ranged("~0.12.0", _built(copy=f"{IMAGE}:0.7.0", env="0.7.0")),
+    ],
+    also=["versions/package-exact"],
+)
+def image_range(stack: Stack) -> Iterator[Hit]:
+    declared, locked = stack.package.declared, stack.package.locked
+    if declared is None or locked is None or not declared.value or sdk(stack):
+        return
+    for _, image in images(stack):
+        for said in (*base_tags(image), *copied_tags(image)):
+            if allows(declared.value, said.value.version) is False:
+                what = f"the image has version {said.value.version}, which the range {declared.value!r} never brings"
+                yield hit(said.where, what)
 
 
 @rule(

@@ -15,6 +15,7 @@ from pathlib import Path
 from components.check.project import UsageError, check_path
 from components.check.report import FORMATS
 from components.commands.check import plain
+from tests import loopback
 from tests.check.corpus import PROJECTS
 from tests.check.projects import SOUND, TOML
 
@@ -93,6 +94,7 @@ def run(documents: int, seed: int) -> Counter[str]:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     parser = argparse.ArgumentParser()
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests import loopback
 from tests.check.projects import SOUND, config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +26,19 @@ export async function helper{number}(sandbox: Sandbox, name: string): Promise<st
   return result.stdout + (await helper{next}(sandbox, name));
 }}
 """
+OTHER = """\
+import {{ helper{next} }} from "./part{next}";
+
+/** Part {number}. */
+export async function helper{number}(name: string): Promise<string> {{
+  const response = await fetch(`https://example.com/${{name}}`);
+  if (!response.ok) {{
+    throw new Error(`{number}: ${{response.statusText}}`);
+  }}
+  return (await response.text()) + (await helper{next}(name));
+}}
+"""
+"""A module that has nothing to do with sandboxes."""
 PROBE = (
     "import time; start = time.process_time(); import sys; from components.cli import main; "
     "code = main(['check', '--today', '2026-11-16', '--format', 'json', sys.argv[1]]); "
@@ -32,10 +46,13 @@ PROBE = (
 )
 
 
-def make(folder: Path, files: int) -> None:
-    """Write a project whose entry reaches every other module."""
+def make(folder: Path, files: int, every: int = 1) -> None:
+    """Write a project whose entry reaches every other module, of which each so-and-so-manieth uses a sandbox."""
     modules = files - len(SOUND) - 1
-    parts = {f"src/part{n}.ts": MODULE.format(number=n, next=(n + 1) % modules) for n in range(modules)}
+    parts = {
+        f"src/part{n}.ts": (OTHER if n % every else MODULE).format(number=n, next=(n + 1) % modules)
+        for n in range(modules)
+    }
     entry = SOUND["src/index.ts"] + 'import "./part0";\n'
     for name, text in {**SOUND, **parts, "src/index.ts": entry, "wrangler.jsonc": config()}.items():
         path = folder / name
@@ -56,15 +73,17 @@ def seconds(folder: Path, tries: int) -> float:
     return best
 
 
-def measured(files: int, tries: int = 5) -> float:
+def measured(files: int, tries: int = 5, every: int = 1) -> float:
     """Make a project and measure it."""
     with tempfile.TemporaryDirectory() as name:
-        make(Path(name), files)
+        make(Path(name), files, every)
         return seconds(Path(name), tries)
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     parser = argparse.ArgumentParser()
     parser.add_argument("--files", type=int, nargs="+", default=[10, 100, 1_000])
     for count in parser.parse_args().files:
-        sys.stdout.write(f"{count:>6} files  {measured(count):.3f} s of processor time\n")
+        few, all_ = measured(count, every=50), measured(count)
+        sys.stdout.write(f"{count:>6} files  {few:.3f} s if few use a sandbox, {all_:.3f} s if all do\n")

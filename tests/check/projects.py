@@ -4,6 +4,7 @@ A project is the sound one with some files replaced. An expected finding is `rul
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,6 +54,28 @@ class Project:
 
     files: Mapping[str, str]
     expected: tuple[str, ...] = field(default=())
+
+
+MARK = re.compile(r"[ ]*//= (.+)$")
+"""Ends a line on which findings are expected, and names their rules; it is not written to the file."""
+
+
+def marked(files: Mapping[str, str], *expected: str) -> Project:
+    """Make a project of files that say themselves what is expected on which line."""
+    written: dict[str, str] = {}
+    found = list(expected)
+    for name, text in files.items():
+        lines = text.split("\n")
+        for number, line in enumerate(lines, 1):
+            if mark := MARK.search(line):
+                found += [f"{rule} {name}:{number}" for rule in mark[1].split()]
+        written[name] = "\n".join(MARK.sub("", line) for line in lines)
+    return Project({name: text for name, text in written.items() if text}, tuple(found))
+
+
+def worker(source: str, more: Mapping[str, str] | None = None, *expected: str, **changes: Any) -> Project:
+    """Make the sound project with another entry module, whose lines say what is expected on them."""
+    return marked({**SOUND, "wrangler.jsonc": config(**changes), "src/index.ts": source, **(more or {})}, *expected)
 
 
 def config(**changes: Any) -> str:

@@ -299,7 +299,7 @@ def test_the_container_engine_is_looked_for_when_asked(
     [
         ("Dockerfile.sandbox", {"Dockerfile.sandbox": "FROM debian\n"}, "image/floating-base"),
         ("package.json", {"package.json": '{"dependencies": {"@cloudflare/sandbox": "*"}}'}, "supply/sdk-floating"),
-        ("a.ts", {"a.ts": "const sandbox = 1;\nsandbox.rm('a');\n"}, "code/no-such-call"),
+        ("a.ts", {"a.ts": "// ours\nsandbox.rm('a');\n"}, "code/no-such-call"),
         ("wrangler.json", {"wrangler.json": config(), **SOUND}, None),
     ],
 )
@@ -325,6 +325,14 @@ def test_checking_a_wrangler_project_loads_nothing_heavy(tmp_path: Path):
     probe = f"import sys; from components.cli import main; main(['check', {str(tmp_path)!r}]); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"pulumi", "pydantic", "yaml", "grpc", "jinja2", "cloudflare"} & set(done.stdout.split())
+
+
+def test_the_parser_is_loaded_only_where_there_are_modules(tmp_path: Path):
+    write(tmp_path, Project({"Dockerfile": "FROM docker.io/cloudflare/sandbox:0.12.10\n"}))
+    probe = f"import sys; from components.cli import main; main(['check', {str(tmp_path)!r}]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "1 project" in done.stdout
+    assert "tree_sitter" not in done.stdout.split()
 
 
 def test_the_lock_file_of_the_repository_counts_for_a_package_in_it(folder: Path, capsys: pytest.CaptureFixture[str]):

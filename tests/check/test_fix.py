@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from components.check import fixes
+from components.check.project import check_path
 from components.cli import main
 from tests.check.corpus import PROJECTS
-from tests.check.projects import TOML, config
+from tests.check.projects import CONTAINER, TOML, config
 from tests.check.test_command import DRIFTED, ROOT
-from tests.check.test_corpus import write
+from tests.check.test_corpus import TODAY, write
 
 DAY = ["--today", "2026-11-16"]
 OLD = config(compatibility_date="2026-07-01")
@@ -65,7 +66,8 @@ def test_other_dates_on_the_line_are_left_alone(folder: Path):
     text = OLD.replace("\n", "").replace('"tag": "v1"', '"tag": "2024-01-01"').replace("2026-07-01", "2025-05-06")
     after = fixed(folder, text)
     assert '"tag": "2024-01-01"' in after
-    assert '"compatibility_date": "2025-05-06", "compatibility_flags": ["nodejs_compat"]' in after
+    flags = '"compatibility_flags": ["containers_pid_namespace", "nodejs_compat"]'
+    assert f'"compatibility_date": "2025-05-06", {flags}' in after
 
 
 def test_an_old_date_gets_the_flag_and_stays(folder: Path):
@@ -196,6 +198,56 @@ def test_what_another_changed_meanwhile_is_not_overwritten(folder: Path):
     mended = fixes.Mended(folder / "wrangler.jsonc", "wrangler.jsonc", "before", "after")
     with pytest.raises(OSError, match="it has changed meanwhile"):
         mended.write()
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_one_run_mends_all_that_can_be_mended(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, PROJECTS[name])
+    before = check_path(Path(), today=TODAY).findings
+    for each in fixes.mend(before, tmp_path):
+        each.write()
+    after = check_path(Path(), today=TODAY).findings
+    assert [each.diff() for each in fixes.mend(after, tmp_path)] == []
+    assert {each.rule for each in after} <= {each.rule for each in before}
+
+
+def test_a_date_without_any_flags_gets_both_in_one_run(folder: Path):
+    text = config(compatibility_date="2025-05-06")
+    flags = '"compatibility_flags": ["nodejs_compat", "containers_pid_namespace"]'
+    assert flags in fixed(folder, text)
+    toml = TOML.replace("compatibility_flags = []\n", "").replace("2026-07-01", "2025-05-06")
+    assert f"\n{flags.replace(': ', ' = ').replace(chr(34), '', 2)}\n" in fixed(folder, toml, "wrangler.toml")
+
+
+def test_a_name_that_is_written_anew_is_written_in_full(folder: Path):
+    write(folder, DRIFTED)
+    (folder / "Dockerfile").write_text("FROM cloudflare/sandbox:0.12.9-python\n")
+    assert main(["check", *DAY, "--fix"]) == 0
+    assert (folder / "Dockerfile").read_text() == "FROM docker.io/cloudflare/sandbox:0.12.10-python\n"
+    text = config(containers=[{**CONTAINER, "image": "cloudflare/sandbox:0.12.9"}])
+    assert '"image": "docker.io/cloudflare/sandbox:0.12.10"' in fixed(folder, text)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "# Pinned: 0.12.10 loses mounts, see #883.\nFROM docker.io/cloudflare/sandbox:0.12.9\n",
+        "# The base.\n# Keep until the new one is tested.\nFROM docker.io/cloudflare/sandbox:0.12.9\n",
+    ],
+)
+def test_a_version_that_a_comment_explains_is_left_alone(file: str, folder: Path):
+    (folder / "Dockerfile").write_text(file)
+    assert main(["check", *DAY, "--fix"]) == 1
+    assert (folder / "Dockerfile").read_text() == file
+
+
+def test_a_version_that_a_comment_on_its_line_explains_is_left_alone(folder: Path):
+    text = config(containers=[{**CONTAINER, "image": "docker.io/cloudflare/sandbox:0.12.9"}])
+    told = text.replace('sandbox:0.12.9",', 'sandbox:0.12.9", // until the mounts work')
+    assert fixed(folder, told) == told
+    other = text.replace('sandbox:0.12.9",', 'sandbox:0.12.9", // our image')
+    assert fixed(folder, other) == other.replace("0.12.9", "0.12.10")
 
 
 def test_the_container_engine_is_still_missing_after_a_fix(folder: Path, monkeypatch: pytest.MonkeyPatch):

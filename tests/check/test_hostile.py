@@ -8,9 +8,9 @@ import pytest
 
 from components.check import files
 from components.check.document import BrokenDocumentError, read_jsonc, read_toml
-from components.check.files import LARGEST_CONFIG
+from components.check.files import LARGEST_CONFIG, Files
 from components.check.project import check_path
-from components.check.script import Script
+from components.check.source import Modules
 from components.cli import main
 from tests.check import fuzz
 from tests.check.corpus import PROJECTS
@@ -212,14 +212,42 @@ def test_aliases_that_multiply_are_refused(folder: Path):
 
 
 @pytest.mark.parametrize(
-    "piece", ["`${", "a.b(", "/*", "'\\", "(" * 3, "getSandbox(", "export {", "sandbox.exec(`${", "/[/"]
-)
-def test_long_modules_take_no_long_time(piece: str):
-    script = Script(piece * (200_000 // len(piece)))
+    "piece",
+    [
+        "`${", "a.b(", "/*", "'\\", "(" * 3, "getSandbox(", "export {", "sandbox.exec(`${", "/[/", "x + ", "{a: ",
+        "sandbox.exec(a + b);", "const a = b; ", "if (a) { ", "f(sandbox); function f(a) { ",
+        "sandbox.writeFile(a, b);",
+    ],
+)  # fmt: skip
+def test_long_modules_take_no_long_time(piece: str, tmp_path: Path):
+    path = tmp_path / "index.ts"
+    path.write_text("getSandbox(env.Sandbox, id);\n" + piece * (200_000 // len(piece)))
     begun = time.process_time()
-    list(script.calls(("exec", "getSandbox")))
+    Modules(Files(tmp_path), path).facts()
     assert time.process_time() - begun < 5
-    assert len(script.masked) == len(script.text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let a = b; let b = a; sandbox.exec(`${a}`);",
+        "const f = (x) => f(x) + g(x); const g = (x) => f(x); sandbox.exec(f(1));",
+        "let a = ''; for (;;) { a = a + a; a += a; } sandbox.exec(a);",
+        "const a = [...a]; sandbox.exec(a.join(' '));",
+        "function a(x) { return b(x); } function b(x) { getSandbox(e, x); return a(x); }",
+        "sandbox.exec(" + "a ? b : " * 2_000 + "c);",
+        "sandbox.exec(" + "`${a}` + " * 2_000 + "c);",
+        "const a0 = x ? 'a' : 'b';"
+        + "".join(f"const a{n} = a{n - 1} + a{n - 1};" for n in range(1, 40))
+        + "sandbox.exec(a39);",
+    ],
+)  # fmt: skip
+def test_values_that_go_in_circles_or_multiply_come_to_an_end(text: str, tmp_path: Path):
+    path = tmp_path / "index.ts"
+    path.write_text(text)
+    begun = time.process_time()
+    Modules(Files(tmp_path), path).facts()
+    assert time.process_time() - begun < 5
 
 
 def test_broken_documents_make_no_traceback():

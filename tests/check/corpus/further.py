@@ -170,4 +170,36 @@ FURTHER: dict[str, Project] = {
             "  allowedHosts: string[] = ['a.example'];\n}\nexport default {};\n"
         },
     ),
+    "a class of one's own that has such a method, and is no sandbox": project(
+        "code/no-such-call src/index.ts:7",
+        files={
+            **entry(GET + "    const there = await sandbox.stat('/workspace/a');\n    new Store().stat('/a');"),
+            "src/store.ts": "export class Store extends Map {\n  stat(path: string) {\n    return path;\n  }\n}\n",
+        },
+    ),
+    "a method of a class between, and one that is not there": project(
+        "code/no-such-call src/index.ts:12",
+        files={
+            "src/base.ts": 'import { Sandbox } from "@cloudflare/sandbox";\n'
+            "export class Base extends Sandbox<Env> {\n"
+            "  async rm(path: string) {\n    await this.deleteFile(path);\n  }\n}\n",
+            "src/index.ts": """\
+import { getSandbox } from "@cloudflare/sandbox";
+import { Base } from "./base";
+
+export class Sandbox extends Base {
+  sleepAfter = "1h";
+}
+
+export default {
+  async fetch(request: Request, env: Env) {
+    const sandbox = getSandbox<Sandbox>(env.Sandbox, userOf(request));
+    await sandbox.rm("/workspace/a");
+    await sandbox.spawn("ls");
+    return new Response();
+  },
+};
+""",
+        },
+    ),
 }

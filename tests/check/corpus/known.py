@@ -22,6 +22,7 @@ KNOWN: dict[str, Project] = {
         files=entry(GET + "    const r = await sandbox.exec('ls', { session: id });"),
     ),
     "4 one sandbox and session for all": project(
+        "auth/open-route src/index.ts:6",
         "code/shared-sandbox src/index.ts:6",
         files=entry(GET.replace("userOf(request)", '"main"') + HANDLED),
     ),
@@ -66,6 +67,7 @@ KNOWN: dict[str, Project] = {
         "versions/lock-agrees package-lock.json:4", files=sdk("0.12.10", "0.12.9")
     ),
     "9 sandbox with a random id": project(
+        "auth/open-route src/index.ts:6",
         "code/not-destroyed src/index.ts:6",
         files=entry("    const sandbox = getSandbox(env.Sandbox, crypto.randomUUID());\n" + HANDLED),
     ),

@@ -66,7 +66,7 @@ SILENT: dict[str, Project] = {
             "src/index.ts": 'import { Sandbox as Base, getSandbox } from "@cloudflare/sandbox";\n'
             "export class Sandbox extends Base {\n"
             "  async stat(path: string): Promise<Stat> {\n    return {};\n  }\n}\n"
-            "export default { fetch: (r, env) => getSandbox(env.Sandbox, id(r)).stat('/a') };\n"
+            "export default { fetch: (r, env) => getSandbox(env.Sandbox, userOf(r)).stat('/a') };\n"
         }
     ),
     "previews with the binding handed over": project(
