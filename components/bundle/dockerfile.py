@@ -15,6 +15,8 @@ OFFICIAL: Final = "sandbox"
 OWN_BASE: Final = "own-base"
 HELPER: Final = "generation-1"
 TEMPLATE: Final = "Dockerfile.j2"
+INSTALLERS: Final = {"apt": "apt-get update", "pip": "python3 -m pip install", "npm": "npm install"}
+"""How the step of each setting that installs packages begins."""
 
 
 @dataclass(frozen=True)

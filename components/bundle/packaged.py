@@ -7,6 +7,6 @@ _PACKAGE: Final = Path(__file__).resolve().parents[1]
 
 
 def folder(name: str) -> Path:
-    """Give the folder `images` or `worker_src`."""
+    """Give the folder `images`, `policy` or `worker_src`."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name

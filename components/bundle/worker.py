@@ -13,17 +13,18 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from . import packaged
+from . import contents, packaged
 
 _SKIPPED: Final = {"node_modules", "dist", "test", "coverage"}
 _LOCK: Final = "package-lock.json"
-_SDK: Final = "@cloudflare/sandbox"
 _OPTIONS: Final = "esbuild.json"
 _PACKAGE_FILES: Final = ("package.json", _LOCK, ".npmrc")
+_SHOP: Final = "source"
+_REPORT: Final = "report.json"
 
 
 class BundleError(ValueError):
@@ -44,6 +45,10 @@ class WorkerBundle:
 
     main_module: str
     modules: Mapping[str, Module]
+    exports: frozenset[str] | None = None
+    """Names the main module exports; None when they are not known."""
+    sdk_version: str | None = None
+    """Version of the Sandbox SDK whose code is in it; None when it has none, or is not known."""
 
 
 def packaged_worker(build_folder: Path, *, further_classes: Sequence[str] = ()) -> WorkerBundle:
@@ -55,16 +60,31 @@ def packaged_worker(build_folder: Path, *, further_classes: Sequence[str] = ()) 
 
 
 def own_worker(entry: Path, build_folder: Path) -> WorkerBundle:
-    """Bundle a user's entry file with the packages that are installed beside it."""
+    """Bundle a user's entry file with the packages that are installed beside it, or else those of its lock file."""
     if not entry.is_file():
         raise BundleError(f"worker.entry: there is no file {entry}; correct the path")
     source, place = packaged.folder("worker_src"), build_folder / "worker"
     # Every time: what the file imports can lie anywhere, also in packages, and only the builder knows.
     with _scratch(place) as scratch:
         made = _bundle(source, build_folder, scratch, own=entry.resolve())
+        held = contents.reported(scratch / _REPORT, (scratch / _SHOP).resolve())
         folder = place / _digest(_tree(made))
         _keep(made, folder)
-    return _bundle_in(folder)
+    return replace(_bundle_in(folder), exports=held.exports, sdk_version=_one_version(held, entry))
+
+
+def _one_version(held: contents.Contents, entry: Path) -> str | None:
+    """Give the version of the SDK in a bundle; it has to be the one that the project's lock file says."""
+    project, found = project_of(entry), sorted(held.sdk_versions)
+    if len(found) > 1:
+        raise BundleError(f"worker.entry: {entry} is bundled with {contents.SDK} {' and '.join(found)}; keep one")
+    version, locked = next(iter(found), None), sdk_version(project)
+    if version and locked and version != locked:
+        raise BundleError(
+            f"worker.entry: {entry} finds {contents.SDK} {version} installed, and {project / _LOCK} says {locked}; run "
+            f"`npm ci` in {project}"
+        )
+    return version
 
 
 def ready_bundle(main: Path) -> WorkerBundle:
@@ -73,7 +93,7 @@ def ready_bundle(main: Path) -> WorkerBundle:
         raise BundleError(f"worker.bundle: there is no file {main}; build it first or correct the path")
     files = sorted(path for path in main.parent.rglob("*") if path.is_file() and path.suffix != ".map")
     modules = {path.relative_to(main.parent).as_posix(): Module(path, _sha256(path)) for path in files}
-    return WorkerBundle(main.name, modules)
+    return WorkerBundle(main.name, modules, contents.exported_names(main))
 
 
 def project_of(entry: Path) -> Path:
@@ -85,7 +105,7 @@ def sdk_version(project: Path) -> str | None:
     """Give the version of the Sandbox SDK that a lock file resolves, if there is one that says so."""
     try:
         lock = json.loads((project / _LOCK).read_text(encoding="utf-8"))
-        return str(lock["packages"][f"node_modules/{_SDK}"]["version"])
+        return str(lock["packages"][f"node_modules/{contents.SDK}"]["version"])
     except FileNotFoundError:
         return None
     except (KeyError, TypeError):
@@ -136,20 +156,52 @@ def _bundle_in(folder: Path) -> WorkerBundle:
 def _bundle(source: Path, build_folder: Path, scratch: Path, *, entry: str = "", own: Path | None = None) -> Path:
     """Run esbuild on a copy of the sources, without Node, which takes longer to start; the folder with its results."""
     # Absolute: it runs in a folder of its own.
-    shop, out = scratch.resolve() / "source", scratch.resolve() / "out"
+    shop, out = scratch.resolve() / _SHOP, scratch.resolve() / "out"
     shutil.copytree(source, shop, ignore=shutil.ignore_patterns(*_SKIPPED))
     packages = _packages(source, build_folder).resolve() / "node_modules"
     (shop / "node_modules").symlink_to(packages)
-    target = own
-    if target is None:
+    found = packages
+    if own is None:
         target = shop / "entry.ts"
         target.write_text(entry, encoding="utf-8")
+    else:
+        target, found = own, _beside(own, build_folder) or packages
     options = json.loads((shop / _OPTIONS).read_text(encoding="utf-8"))
     # With the name of the result before it, a path that has a `=` in it is not taken for two.
     command = [_esbuild(packages), f"index={target}", f"--outdir={out}", *_flags(options)]
-    # An entry elsewhere finds the same packages.
-    _run(command, shop, "the Worker does not bundle", NODE_PATH=str(packages))
+    command.append(f"--metafile={scratch.resolve() / _REPORT}")
+    _run(command, shop, "the Worker does not bundle", NODE_PATH=str(found))
     return out
+
+
+def _beside(entry: Path, build_folder: Path) -> Path | None:
+    """Give the packages of an entry's project: installed there, else from its lock file into the build folder.
+
+    None for one that has no lock file and does not name the SDK: it gets what this package's Worker has.
+    """
+    project = project_of(entry)
+    locked = (project / _LOCK).is_file()
+    if not locked and not _names_sdk(project):
+        return None
+    if any((folder / "node_modules" / contents.SDK).is_dir() for folder in (project, *project.parents)):
+        return project / "node_modules"
+    if locked:
+        return _packages(project, build_folder).resolve() / "node_modules"
+    raise BundleError(
+        f"worker.entry: {project / 'package.json'} names {contents.SDK}, which is not installed, and has no {_LOCK} "
+        "beside it; install the packages as the project does (`npm ci`, `pnpm install --frozen-lockfile` …)"
+    )
+
+
+def _names_sdk(project: Path) -> bool:
+    try:
+        package = json.loads((project / "package.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise BundleError(f"cannot read {project / 'package.json'} ({error}); correct it") from None
+    groups = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+    return isinstance(package, dict) and any(contents.SDK in (package.get(group) or {}) for group in groups)
 
 
 def _esbuild(packages: Path) -> str:
@@ -177,14 +229,15 @@ def _flags(options: Mapping[str, Any]) -> Iterator[str]:
 
 def _packages(source: Path, build_folder: Path) -> Path:
     """Give a folder with the packages that the lock file names, installed once per lock file."""
-    key = _digest((name, (source / name).read_bytes()) for name in _PACKAGE_FILES)
+    given = [name for name in _PACKAGE_FILES if (source / name).is_file()]
+    key = _digest((name, (source / name).read_bytes()) for name in given)
     folder = build_folder / "packages" / key
     if folder.is_dir():
         return folder
     with _scratch(folder.parent) as scratch:
         made = scratch / "packages"
         made.mkdir()
-        for name in _PACKAGE_FILES:
+        for name in given:
             shutil.copyfile(source / name, made / name)
         install = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]
         _run(install, made, "the Worker's packages cannot be installed")

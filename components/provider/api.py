@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from .errors import ApiError, Complaint, Refusal, StoppedError, TransientError
+from .errors import ApiError, Complaint, Refusal, SilentError, StoppedError, TransientError
 
 Result = TypeVar("Result")
 
@@ -38,6 +38,8 @@ class Pace:
     poll: float = 2.0
     enabling: float = 60.0
     """How long a class may take to become known as container-enabled."""
+    hope: float = 15.0
+    """How long a rollout may stand still whose instances cannot start; a registry may fail for a moment."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,8 @@ class Client:
         except APIStatusError as error:
             raise self._refusal(place, error.response) from None
         except APIConnectionError as error:
+            if self.local_host and isinstance(error.__cause__, httpx.ConnectError):
+                raise SilentError(place, self.local_host) from None
             raise TransientError(place, type(error.__cause__ or error).__name__) from None
 
     def _loaded(self) -> Any:

@@ -4,6 +4,7 @@ Known by script and class: a class has at most one application, so an id that na
 answer to its creation was lost. Every change is planned from what is live.
 """
 
+import math
 import time
 from collections.abc import Iterable
 from typing import Any, Final
@@ -12,7 +13,7 @@ from .api import deadline
 from .application_checks import problems
 from .application_reader import ApplicationReader, Live, application_id, applications
 from .errors import ProviderError, Refusal
-from .lifecycle import application
+from .lifecycle import adoption, application
 from .lifecycle.names import path as joined
 from .lifecycle.values import UNKNOWN, Path
 from .properties import CONTAINER_APPLICATION, CONTAINER_APPLICATION_OUTPUTS
@@ -67,6 +68,17 @@ class ContainerApplication(Resource):
             return shown
         return {**shown, "version": UNKNOWN if rolled else state.get("version", UNKNOWN)}
 
+    def foreseen(self, run: Run, inputs: Values) -> str:
+        """Read the application that the class has and compare."""
+        if UNKNOWN in (inputs["accountId"], inputs["scriptName"], inputs["className"]):
+            return ""
+        live = ApplicationReader(run.client, inputs).by_class()
+        if live is None:
+            return ""
+        found = application.from_api(live, inputs)
+        changes = adoption.changes(found, inputs, application.differing(found, inputs))
+        return adoption.sentence(f"application {live['name']}", changes)
+
     def create(self, run: Run, inputs: Values) -> tuple[str, Values]:
         """Make the application, or take over one that is the same or given to us."""
         writes = Writes(run.client)
@@ -75,7 +87,7 @@ class ContainerApplication(Resource):
 
     def _create(self, run: Run, writes: Writes, inputs: Values, tried: Inputs) -> Values:
         until = deadline(run.timeout, _CREATE_SECONDS)
-        enabled = min(until, time.monotonic() + run.client.pace.enabling)
+        enabled = math.inf
         place = f"class {inputs['className']} of {inputs['scriptName']}"
         body = application.create_body(inputs)
         while True:
@@ -87,7 +99,9 @@ class ContainerApplication(Resource):
             except Refusal as refusal:
                 if refusal.reason == _TAKEN:
                     there = str(refusal.details.get("id", ""))
-                elif refusal.reason in _NOT_YET and time.monotonic() <= enabled:
+                elif refusal.reason in _NOT_YET and time.monotonic() <= min(until, enabled):
+                    # Counted from the first refusal: the request may have had to wait for its turn.
+                    enabled = min(enabled, time.monotonic() + run.client.pace.enabling)
                     run.status(f"waiting until {place} can have containers")
                     run.client.pause(run.client.pace.poll)
                     continue

@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 
 class ProviderError(Exception):
@@ -43,6 +43,15 @@ class TransientError(ApiError):
         """Whether it was tried often enough already."""
 
 
+class SilentError(TransientError):
+    """An emulator on this machine does not answer at all."""
+
+    def __init__(self, place: str, host: str) -> None:
+        super().__init__(place, "")
+        remedy = "Start it again, as `make up` does, then run the same command again"
+        self.args = (f"{place}: the emulator at {host} does not answer; was it stopped? {remedy}",)
+
+
 class Refusal(ApiError):  # noqa: N818 - the API refuses; that is not always an error for us
     """The API refused, for a reason."""
 
@@ -67,20 +76,33 @@ class Complaint:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+_TOKEN_REFUSED: Final = frozenset({9103, 9109, 10000})
+_NOT_EXPORTED: Final = frozenset({10064, 10070})
+_REMEDIES: Final = {
+    "IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE": ". Push the image before the application is created or updated",
+    "IMAGE_REGISTRY_NOT_CONFIGURED": ". Use registry.cloudflare.com, Docker Hub, or configure the registry first",
+    "DURABLE_OBJECT_NOT_FOUND": ". Deploy the WorkerScript with this class first (dependsOn)",
+    "DURABLE_OBJECT_NOT_CONTAINER_ENABLED": ". Give the class a `container` in the WorkerScript's classes",
+}
+
+
 def _remedy(place: str, status: int, complaint: Complaint) -> str:
-    if status in (401, 403) or complaint.code in (9109, 10000):
+    if _is_about_the_token(status, complaint):
         group = "Workers Containers" if "/containers/" in place or "/v2/" in place else "Workers Scripts"
         right = "Read" if place.startswith("GET") else "Write"
         return (
             f". The token needs the account permission `{group} {right}`; `wrangler login` tokens often lack Containers"
         )
-    remedies = {
-        "IMAGE_REGISTRY_DOESNT_CONTAIN_IMAGE": ". Push the image before the application is created or updated",
-        "IMAGE_REGISTRY_NOT_CONFIGURED": ". Use registry.cloudflare.com, Docker Hub, or configure the registry first",
-        "DURABLE_OBJECT_NOT_FOUND": ". Deploy the WorkerScript with this class first (dependsOn)",
-        "DURABLE_OBJECT_NOT_CONTAINER_ENABLED": ". Give the class a `container` in the WorkerScript's classes",
-    }
-    return remedies.get(complaint.reason, "")
+    if complaint.code in _NOT_EXPORTED and "export" in complaint.text:
+        return ". Export the class from the Worker's entry module, or give its objects up in deletedClasses"
+    return _REMEDIES.get(complaint.reason, "")
+
+
+def _is_about_the_token(status: int, complaint: Complaint) -> bool:
+    """Whether the token is at fault: a 403 that names something else is about that."""
+    if status == 401 or complaint.code in _TOKEN_REFUSED:
+        return True
+    return status == 403 and not complaint.code and not complaint.reason
 
 
 @dataclass

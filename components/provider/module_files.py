@@ -1,9 +1,10 @@
 """The files of a Worker's modules: hashed when inputs are checked, read again when they are uploaded."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..bundle.contents import SDK, exported_names
 from .errors import ProviderError
 from .lifecycle import modules
 from .lifecycle.values import UNKNOWN
@@ -30,6 +31,22 @@ def hashed(given: Mapping[str, Any]) -> tuple[Values, list[Problem]]:
             found.append((("modules", name, "sha256"), text))
         result[name] = {**module, "sha256": actual}
     return result, found
+
+
+def unexported(news: Mapping[str, Any]) -> Iterator[Problem]:
+    """Name the classes that the main module does not export: the upload would be refused."""
+    given, classes = news.get("modules"), news.get("classes")
+    main = given.get(news.get("mainModule")) if isinstance(given, dict) else None
+    if not isinstance(main, dict) or not isinstance(main.get("file"), str) or not isinstance(classes, dict):
+        return
+    try:
+        exports = exported_names(Path(main["file"]))
+    except OSError:  # told with the hash
+        return
+    for name in classes:
+        if exports is not None and name not in exports:
+            text = f"the main module {main['file']} does not export the class {name}"
+            yield ("classes", name), f"{text}; export it there, as in `export {{ {name} }} from '{SDK}'`"
 
 
 def contents(given: Mapping[str, Any]) -> dict[str, bytes]:

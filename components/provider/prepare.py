@@ -16,9 +16,13 @@ def prepare_images(run: Run, account_id: str, images: list[str], until: float) -
                 break
             if found["status"] == "error":
                 raise ProviderError(
-                    f"image {image} could not be prepared: {found.get('reason', 'no reason was given')}"
+                    f"image {image} could not be prepared: {found.get('reason', 'no reason was given')}; "
+                    "the Worker stays as it was"
                 )
             if time.monotonic() > until:
-                raise ProviderError(f"image {image} is still not prepared; run `pulumi up` again to go on waiting")
+                raise ProviderError(
+                    f"image {image} is still not prepared, and the Worker stays as it was; "
+                    "run `pulumi up` again to go on waiting"
+                )
             run.status(f"waiting until {image.rpartition('/')[2]} is prepared")
             run.client.pause(run.client.pace.poll)

@@ -77,6 +77,10 @@ class Resource(ABC):
     def preview(self, old: Inputs, state: Inputs, new: Inputs) -> Values:
         """Give the outputs as far as they are known before the work is done; `old` is empty before a creation."""
 
+    def foreseen(self, run: Run, inputs: Values) -> str:  # noqa: ARG002 - most have nothing to take over
+        """Say for a preview what taking over something that exists changes about it; asked where `adopt` is set."""
+        return ""
+
     @abstractmethod
     def create(self, run: Run, inputs: Values) -> tuple[str, Values]:
         """Make it; give id and outputs."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NotRequired, TypedDict
 import pulumi
 from pulumi import Input
 
-from ..lookup import told
+from ..lookup import Question
 from . import properties
 from .lifecycle.names import camel
 from .properties import Properties
@@ -313,4 +313,4 @@ def get_registry_credentials(
     found: pulumi.Output[Any] = pulumi.runtime.invoke_output(
         "cloudflare-sandbox:index:getRegistryCredentials", arguments, opts or pulumi.InvokeOutputOptions()
     )
-    return pulumi.Output.secret(told(found, "no registry credentials were minted"))
+    return pulumi.Output.secret(Question("registry credentials").told(found))

@@ -1,8 +1,10 @@
 """Brings a live application to what is wanted: a PATCH for what changes at once, a rollout for the rest, then waits.
 
-A rollout that an earlier run began and that leads to what is wanted is waited for, not begun again.
+A rollout that an earlier run began and that leads to what is wanted is waited for, not begun again, unless its
+instances cannot start.
 """
 
+import math
 import time
 from typing import Any, Final
 
@@ -30,6 +32,7 @@ class RolloutRunner:
         self._path = applications(wanted)
         self._until = deadline(run.timeout, _ROLLOUT_SECONDS)
         self._rollout: Any = None
+        self._sent = False
 
     def begin(self, live_id: str) -> Live | None:
         """Look, patch, and start a rollout where one is due: one try. None when there is no such application."""
@@ -47,6 +50,7 @@ class RolloutRunner:
         if target:
             settings = self._wanted.get("rollout") or {}
             body = rollout.request(target, settings, self._wanted["maxInstances"])
+            self._sent = True
             self._rollout = self._writes.once("POST", f"{path}/rollouts", body=body).result
         return live
 
@@ -56,9 +60,11 @@ class RolloutRunner:
         if not active:
             return planned
         found = self._run.client.find(f"{self._path}/{live['id']}/rollouts/{active}")
-        if found is None or rollout.progress(found).over:
+        seen = rollout.progress(found or {})
+        if found is None or seen.over:
             return planned
-        if application.settled(live, found, self._wanted):
+        # A hopeless one of an earlier run gives way to another try; this run's own, whose answer was lost, does not.
+        if application.settled(live, found, self._wanted) and (self._sent or not seen.hopeless):
             self._rollout = found
             return {}
         return application.full_target(live, self._wanted)
@@ -68,7 +74,7 @@ class RolloutRunner:
         if self._rollout is None:
             return live
         path = f"{self._path}/{live['id']}/rollouts/{self._rollout['id']}"
-        seen = self._wait(path, self._until)
+        seen = self._wait(path, self._until, self._run.client.pace.hope)
         if not seen.good:
             self._fail(path, seen)
         after = self._reader.by_id(live["id"]) or live
@@ -80,10 +86,16 @@ class RolloutRunner:
             )
         return after
 
-    def _wait(self, path: str, until: float) -> rollout.Progress:
+    def _wait(self, path: str, until: float, hope: float = math.inf) -> rollout.Progress:
+        """Give how the rollout ended, or how it stands at the deadline or once there is no hope for it."""
+        mark, hopeless_at = (0, 0), math.inf
         while True:
-            seen = rollout.progress(self._run.client.get(path))
-            if seen.over or time.monotonic() > until:
+            seen, now = rollout.progress(self._run.client.get(path)), time.monotonic()
+            if not seen.hopeless:
+                hopeless_at = math.inf
+            elif hopeless_at == math.inf or seen.mark != mark:
+                mark, hopeless_at = seen.mark, now + hope
+            if seen.over or now > min(until, hopeless_at):
                 return seen
             self._run.status(f"rollout {seen.text}")
             self._run.client.pause(self._run.client.pace.poll)
@@ -92,9 +104,10 @@ class RolloutRunner:
         """Say what is the matter, after taking everything back if that is wanted."""
         what = f"the rollout of application {self._wanted['name']} to {self._wanted['image']}"
         if (self._wanted.get("rollout") or {}).get("onFailure") != rollout.REVERT:
-            state = "did not complete" if seen.over else "is not complete yet"
-            hint = "mend the image and run `pulumi up` again" if seen.over else "run `pulumi up` again to go on waiting"
-            raise ProviderError(f"{what} {state}: {seen.text}; {hint}")
+            if not seen.over and not seen.hopeless:
+                raise ProviderError(f"{what} is not complete yet: {seen.text}; run `pulumi up` again to go on waiting")
+            state = "did not complete" if seen.over else "cannot complete"
+            raise ProviderError(f"{what} {state}: {seen.text}; mend the image and run `pulumi up` again")
         failure = f"{what} did not complete: {seen.text}"
         try:
             ended = seen if seen.over else self._revert(path)

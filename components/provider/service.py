@@ -129,6 +129,10 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         inputs = wire.revealed(given)
         if request.preview:
             shown = _reported(context, lambda: kind.preview({}, {}, inputs))
+            if inputs.get("adopt") is True and self._client is not None:
+                run = self._run(request)
+                if words := _reported(context, lambda: kind.foreseen(run, inputs)):
+                    run.warn(words)
             return provider_pb2.CreateResponse(properties=self._state(kind, given, inputs, shown))
         made, outputs = self._attempt(context, kind, given, lambda: kind.create(self._run(request), inputs))
         return provider_pb2.CreateResponse(id=made, properties=self._state(kind, given, inputs, outputs))

@@ -14,7 +14,7 @@ from ..platform.modules import content_type
 from . import module_files
 from .api import Client, deadline
 from .errors import PartialError, ProviderError, Refusal, told
-from .lifecycle import bindings, classes, modules, script
+from .lifecycle import adoption, bindings, classes, modules, script
 from .lifecycle.values import UNKNOWN, Path
 from .prepare import prepare_images
 from .properties import WORKER_SCRIPT, WORKER_SCRIPT_OUTPUTS
@@ -48,7 +48,7 @@ class WorkerScript(Resource):
         if isinstance(news.get("modules"), dict):
             hashed, found = module_files.hashed(news["modules"])
             news = {**news, "modules": hashed}
-        return news, [*found, *problems(olds, news)]
+        return news, [*found, *module_files.unexported(news), *problems(olds, news)]
 
     def shown(self, inputs: Inputs) -> Values:
         """Where a file lies is nobody's business but the upload's."""
@@ -82,6 +82,16 @@ class WorkerScript(Resource):
             "namespaceIds": ids,
         }
         return {**shown, "url": state.get("url", UNKNOWN)} if new.get("workersDev") else shown
+
+    def foreseen(self, run: Run, inputs: Values) -> str:
+        """Read the script that exists and compare."""
+        if UNKNOWN in (inputs["accountId"], inputs["scriptName"]):
+            return ""
+        found = ScriptReader(run.client, inputs).read({})
+        if found is None:
+            return ""
+        changes = adoption.changes(found[0], inputs, script.differing(found[0], inputs))
+        return adoption.sentence(f"script {inputs['scriptName']}", changes)
 
     def create(self, run: Run, inputs: Values) -> tuple[str, Values]:
         """Upload a script that is not there yet, or is our own, or is given to us."""

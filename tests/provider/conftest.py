@@ -15,7 +15,7 @@ from emulator.testing import Running, running
 from tests.provider.driver import Plugin, Stack
 from tests.provider.world import Cloud, Worker
 
-QUICK = Pace(retries=(0.001, 0.002), poll=0.005, enabling=0.2)
+QUICK = Pace(retries=(0.001, 0.002), poll=0.005, enabling=0.2, hope=0)
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,11 @@
 """A project with a Worker and its application on the real engine, against the emulated Cloudflare."""
 
 import json
-import os
 import textwrap
 from pathlib import Path
 from typing import Any
 
+from tests.orphans import processes_with
 from tests.project import Project
 from tests.provider.world import Cloud
 from tools.paths import VENV
@@ -31,12 +31,14 @@ PROGRAM = textwrap.dedent(
         "classes": {{"Sandbox": {{"container": {{}}}}}},
         **settings.get("script", {{}}),
     }})
+    pair = {{"worker_version_id": script.version_id, "rollout": {{"on_failure": "revert"}}}}
     app = ContainerApplication("app", {{
         "account_id": settings["account"],
         "script_name": script.script_name,
         "class_name": "Sandbox",
         "image": settings["image"],
         "max_instances": 3,
+        **(pair if settings.get("pair") else {{}}),
         **settings.get("app", {{}}),
     }}, pulumi.ResourceOptions(depends_on=[script]))
     pulumi.export("version", script.version_id)
@@ -85,21 +87,37 @@ class Deployment:
         script = {"classes": classes, "workers_dev": True}
         self.write("changed", more, script=script, app={"max_instances": 4}, image=self.cloud.images[1], bindings=BOUND)
 
+    def replaced(self) -> None:
+        """The same with another name of the application."""
+        self.write(app={"name": "other"})
+
+    def adopting(self) -> None:
+        """The same with other code and image; what is there already is taken over."""
+        self.write("changed", script={"adopt": True}, app={"adopt": True}, image=self.cloud.images[1])
+
+    def pair(self, text: str = "hello", image: int = 0) -> None:
+        """A Worker and an application that go back together."""
+        self.write(text, pair=True, image=self.cloud.images[image])
+
+    def fail_rollout(self, then: str | None) -> None:
+        """Let the next rollout fail, or go well again."""
+        for each in self.cloud.api("GET", "/containers/applications"):
+            self.cloud.fail_rollout(each["id"], then)
+
     def state(self) -> str:
         return self.project.succeed("stack", "export")
 
 
 def plugin_processes(cloud: Cloud) -> list[int]:
     """Ids of the plugins that work against this Cloudflare."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
-        except OSError:
-            continue
-        if b"components.provider" in command and cloud.url.encode() in environment:
-            found.append(int(folder.name))
-    return [pid for pid in found if pid != os.getpid()]
+    return [pid for pid in processes_with(cloud.url) if b"components.provider" in _command(pid)]
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def write_project(folder: Path, name: str = "small", program: str = PROGRAM) -> None:

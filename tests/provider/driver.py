@@ -93,17 +93,16 @@ class Stack:
     timeout: float = 20
 
     def up(self, *program: tuple[str, str, Mapping[str, Any]]) -> list[str]:
-        """Bring the resources to what the program says; give the operations that were done."""
-        done = []
-        for kind, name, inputs in program:
-            done.append(self._one(kind, name, inputs))
+        """Bring the resources to what the program says and delete the others; give the operations that were done."""
+        done = [self.bring(*each) for each in program]
         wanted = {(kind, name) for kind, name, _ in program}
         for key in [key for key in reversed(list(self.state)) if key not in wanted]:
             self._delete(*key)
             done.append("delete")
         return done
 
-    def _one(self, kind: str, name: str, news: Mapping[str, Any]) -> str:
+    def bring(self, kind: str, name: str, news: Mapping[str, Any]) -> str:
+        """Bring one resource to what the program says; give the operation that was done."""
         kept = self.state.get((kind, name))
         inputs = self.plugin.check(kind, name, news, kept.inputs if kept else None)
         if kept is None:

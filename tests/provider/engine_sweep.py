@@ -19,15 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from emulator.testing import running
+from tests import loopback
 from tests.project import Project
 from tests.provider.deployment import SECRET, Deployment, plugin_processes, write_project
 from tests.provider.fault_table import FILE, KILLED, table
-from tests.provider.sweep import FAULTS, created_twice
-from tests.provider.world import Cloud
+from tests.provider.sweep import FAULTS, TAKEN_BACK, created_twice, made_by_hand
+from tests.provider.world import Cloud, Worker
 from tools import engine, toolchain
 
 WORKERS = 3
-PHASES = ("up", "update", "destroy")
+PHASES = ("up", "update", "destroy", "replace", "adopt", "revert")
 QUICK = {"retry-after-ms": "1"}
 
 
@@ -64,13 +65,25 @@ def bench() -> Iterator[Bench]:
 
 
 def before(place: Bench, phase: str) -> None:
+    """Deploy what the phase begins with, and write what it brings."""
+    it = place.deployment
+    if phase == "adopt":
+        made_by_hand(Worker(it.project.folder, place.cloud))
+        it.adopting()
+        return
+    if phase == "revert":
+        it.pair()
     if phase != "up":
-        place.deployment.project.up()
-    if phase == "update":
-        place.deployment.second()
+        it.project.up()
+    if phase in ("update", "destroy"):
+        it.second()
     if phase == "destroy":
-        place.deployment.second()
-        place.deployment.project.up()
+        it.project.up()
+    if phase == "replace":
+        it.replaced()
+    if phase == "revert":
+        it.pair("changed", 1)
+        it.fail_rollout("revert")
 
 
 def act(place: Bench, phase: str) -> tuple[bool, str]:
@@ -79,13 +92,25 @@ def act(place: Bench, phase: str) -> tuple[bool, str]:
     return done.returncode == 0, done.stdout + done.stderr
 
 
+def mend(place: Bench, phase: str) -> tuple[bool, str]:
+    """Run the same again, with an image that starts."""
+    if phase == "revert":
+        place.deployment.fail_rollout(None)
+    return act(place, phase)
+
+
 def clean(place: Bench, phase: str) -> tuple[list[str], Any]:
-    """Requests of an undisturbed run, and what exists afterwards."""
+    """Requests of an undisturbed run, and what exists in the end."""
     before(place, phase)
     place.cloud.clear()
     good, text = act(place, phase)
-    assert good, text
-    return place.cloud.calls(), place.cloud.picture()
+    assert good is (phase != "revert"), text
+    calls = place.cloud.calls()
+    if phase == "revert":
+        assert TAKEN_BACK in text, text
+        good, text = mend(place, phase)
+        assert good, text
+    return calls, place.cloud.picture()
 
 
 def disturb(place: Bench, fault: str, nth: int) -> threading.Thread | None:
@@ -121,7 +146,7 @@ def point(place: Bench, phase: str, fault: str, nth: int, wanted: Any) -> str:
     place.cloud.clear_faults()
     if good:
         return "WENT WELL ALTHOUGH DISTURBED"
-    mended, later = act(place, phase)
+    mended, later = mend(place, phase)
     problems = [] if mended else [f"the next run failed: {later[-1500:]}"]
     problems += leaks(place.cloud.token, {"first run": text, "next run": later, "state": place.deployment.state()})
     if mended and place.cloud.picture() != wanted:
@@ -138,12 +163,12 @@ def leaks(token: str, texts: Mapping[str, str]) -> list[str]:
 
 
 def main() -> int:
-    """Run all points and write the table."""
+    """Run all points, or those of the phases that are named, and write their rows of the table."""
     faults = [fault.name.removesuffix(", and on") for fault in FAULTS if fault.lasting] + [KILLED]
     local = threading.local()
     with bench() as place:
         phases = {}
-        for phase in PHASES:
+        for phase in sys.argv[1:] or PHASES:
             phases[phase] = clean(place, phase)
             place.renew()
     jobs = [(p, f, n) for p, (calls, _) in phases.items() for n in range(1, len(calls) + 1) for f in faults]
@@ -166,10 +191,12 @@ def main() -> int:
         opened.__exit__(None, None, None)
     wrong = {job: result for job, result in results.items() if result != "mended"}
     if not wrong:
-        FILE.write_text(table({phase: calls for phase, (calls, _) in phases.items()}, results, faults))
+        made = {phase: calls for phase, (calls, _) in phases.items()}
+        FILE.write_text(table(made, results, faults, FILE.read_text(), PHASES))
     print(f"{len(results)} points, {len(wrong)} not mended")  # noqa: T201
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     sys.exit(main())

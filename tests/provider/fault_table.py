@@ -18,17 +18,25 @@ rollout made twice; neither the output of the two runs nor the exported state ha
 
 Phases: `up` makes a Worker with a container-enabled class and a secret, and its application; `update` changes code,
 adds a class, turns workers.dev on, takes the secret away, changes `maxInstances` and the image; `destroy` takes it all
-away.
+away; `replace` gives the application of `up` another name, which needs another application; `adopt` takes over a Worker
+and an application that somebody else has made and changes them; `revert` brings code and image that go together, of
+which the image does not start: that run fails in any case, takes both back, and the run after it has a better image.
 """
 
 
 def table(
-    calls: Mapping[str, Sequence[str]], results: Mapping[tuple[str, str, int], str], faults: Sequence[str]
+    calls: Mapping[str, Sequence[str]],
+    results: Mapping[tuple[str, str, int], str],
+    faults: Sequence[str],
+    former: str,
+    order: Sequence[str],
 ) -> str:
-    """Give the page."""
+    """Give the page; phases that were not run keep the rows they have on the former one."""
     lines = [HEAD, f"| Phase | Request | {' | '.join(faults)} |", f"|---|---|{'---|' * len(faults)}"]
-    for phase, made in calls.items():
-        for number, call in enumerate(made, 1):
+    for phase in order:
+        if phase not in calls:
+            lines += [line for line in former.splitlines() if line.startswith(f"| {phase} |")]
+        for number, call in enumerate(calls.get(phase, ()), 1):
             cells = " | ".join(results[phase, fault, number] for fault in faults)
             lines.append(f"| {phase} | {number}. {call} | {cells} |")
     return "\n".join(lines) + "\n"

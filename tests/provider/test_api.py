@@ -167,6 +167,21 @@ def test_a_lasting_failure_inside_a_longer_action_is_not_multiplied(server: Scri
                 "permission `Workers Scripts Read`; `wrangler login` tokens often lack Containers"
             ),
         ),
+        (
+            403,
+            envelope("New version of script does not export class 'Sandbox' which is depended on", 10064),
+            (
+                "GET /x: Cloudflare refused (403, code 10064): New version of script does not export class 'Sandbox' "
+                "which is depended on. Export the class from the Worker's entry module, or give its objects up in "
+                "deletedClasses"
+            ),
+        ),
+        (403, envelope("not on this plan", 50002), "GET /x: Cloudflare refused (403, code 50002): not on this plan"),
+        (
+            403,
+            envelope('{"error":"IMAGE_REGISTRY_NOT_ALLOWED"}'),
+            "GET /x: Cloudflare refused (403, code 1000): IMAGE_REGISTRY_NOT_ALLOWED",
+        ),
         (400, {"errors": ["plain"]}, "GET /x: Cloudflare refused (400): "),
         (400, {"errors": {"code": 7}}, "GET /x: Cloudflare refused (400): "),
         (400, {"errors": [{"code": "x", "message": "m", "meta": []}]}, "GET /x: Cloudflare refused (400): m"),

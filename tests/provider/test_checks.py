@@ -68,6 +68,20 @@ def test_checks_of_a_script_come_all_at_once(stack: Stack, cloud: Cloud, worker:
     assert cloud.calls() == []
 
 
+def test_a_class_that_the_main_module_does_not_export_is_told_before_the_upload(
+    stack: Stack, cloud: Cloud, worker: Worker
+):
+    file = worker.folder / "small.js"
+    file.write_text("class Sandbox {}\nexport default { fetch() {} };\n")
+    told = f"the main module {file} does not export the class Sandbox; export it there, as in "
+    assert failures(stack, worker.script()) == {
+        "classes.Sandbox": f"{told}`export {{ Sandbox }} from '@cloudflare/sandbox'`"
+    }
+    assert cloud.calls() == []
+    file.write_text("export * from './other.js';\n")
+    stack.plugin.check(*worker.script())
+
+
 def test_a_hash_that_was_given_is_verified(stack: Stack, worker: Worker):
     file = str(worker.folder / "small.js")
     wrong = worker.script(modules={"index.js": {"file": file, "sha256": "0" * 64}})

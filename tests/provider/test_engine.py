@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.orphans import eventually, processes_with, seconds_until_gone
 from tests.project import MakeProject
 from tests.provider.deployment import PLUGIN, PROGRAM, ROOT, SECRET, Deployment, plugin_processes
 from tests.provider.world import Cloud
@@ -96,6 +97,28 @@ def test_an_application_is_replaced_and_progress_is_shown(deployment: Deployment
     shown = deployment.project.succeed("preview", "--diff")
     assert "+-cloudflare-sandbox:index:ContainerApplication: (replace)" in shown or "delete-replaced" in shown
     assert "waiting until application small-sandbox is gone" in deployment.project.up()
+
+
+def test_nothing_outlives_a_cli_that_was_killed(deployment: Deployment, cloud: Cloud):
+    deployment.pair()
+    deployment.project.up()
+    deployment.pair("changed", 1)
+    deployment.fail_rollout("stay")
+    cloud.control("PUT", "/containers/pace", json={"step": 1})
+    cloud.clear()
+    with deployment.project.started("up", "--yes", "--skip-preview") as cli:
+        assert eventually(lambda: "GET containers.get_rollout" in cloud.calls())
+        assert plugin_processes(cloud)
+        cli.kill()
+        cli.wait()
+        assert seconds_until_gone(lambda: plugin_processes(cloud)) < 5
+        cloud.clear()
+        assert seconds_until_gone(lambda: processes_with(cloud.url)) < 20, "program and language host"
+    assert cloud.calls() == [], "a plugin without an engine sends nothing more"
+    deployment.fail_rollout(None)
+    deployment.project.succeed("cancel", "--yes")
+    deployment.project.up()
+    deployment.project.succeed("refresh", "--yes", "--skip-preview", "--expect-no-changes")
 
 
 def test_no_output_log_or_state_has_a_token_or_a_secret(deployment: Deployment, cloud: Cloud):

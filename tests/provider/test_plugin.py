@@ -24,6 +24,7 @@ from components.provider import resources, schema, wire
 from components.provider.lifecycle.names import camel
 from components.provider.lifecycle.values import UNKNOWN
 from components.provider.wire import Secret
+from tests.orphans import seconds_alone
 from tests.provider.driver import Plugin, Stack
 from tests.provider.process import EXECUTABLE, ROOT, Process
 from tests.provider.world import Cloud
@@ -67,6 +68,12 @@ def test_every_argument_and_output_is_described():
             for each, following in itertools.pairwise(kind.body):
                 described = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
                 assert described or not isinstance(each, ast.AnnAssign), f"{kind.name}: {ast.unparse(each)}"
+
+
+@pytest.mark.parametrize("read", [True, False], ids=["after it was started", "while it starts"])
+def test_it_leaves_when_who_started_it_is_gone(read: bool):
+    """An engine that is killed sends no signal."""
+    assert seconds_alone([str(EXECUTABLE), "127.0.0.1:1"], read=read) < 5
 
 
 values = st.recursive(

@@ -1,5 +1,6 @@
 """Rollouts and updates that fail: what is said, what state keeps, and how Worker and image go back together."""
 
+import time
 from typing import Any
 
 import grpc
@@ -9,11 +10,10 @@ from tests.provider.driver import APPLICATION, SCRIPT, Stack
 from tests.provider.world import Cloud, Worker
 
 
-def failing(cloud: Cloud, stack: Stack, then: str, step: float = 0) -> None:
+def failing(cloud: Cloud, stack: Stack, then: str, event: str = "ImagePullError") -> None:
     application = stack.outputs(APPLICATION, "small-app")["applicationId"]
-    cloud.control("PUT", "/containers/pace", json={"deletion": 0, "step": step})
-    path = f"/containers/{cloud.account}/applications/{application}/rollout-failure"
-    cloud.control("PUT", path, json={"event": "ImagePullError", "message": "no such layer", "then": then})
+    cloud.control("PUT", "/containers/pace", json={"deletion": 0, "step": 0})
+    cloud.fail_rollout(application, then, event)
 
 
 def test_a_rollout_that_fails_says_why_and_the_next_run_tries_again(stack: Stack, cloud: Cloud, worker: Worker):
@@ -38,6 +38,38 @@ def test_a_rollout_past_its_deadline_is_gone_on_with(stack: Stack, cloud: Cloud,
     cloud.clear()
     stack.up(worker.script(), worker.application(image=cloud.images[1]))
     assert "POST containers.create_rollout" not in cloud.calls()
+    assert stack.refresh() == []
+
+
+@pytest.mark.parametrize("event", ["ImagePullError", "RuntimeStartFailed", "VMFailedToStart"])
+def test_a_rollout_that_cannot_succeed_is_not_waited_for(event: str, stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(), worker.application())
+    failing(cloud, stack, "stay", event)
+    begun = time.monotonic()
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(worker.script(), worker.application(image=cloud.images[1]))
+    assert time.monotonic() - begun < stack.timeout / 2
+    text = caught.value.details()
+    assert text.startswith(
+        f"the rollout of application small-sandbox to {cloud.images[1]} cannot complete: progressing"
+    )
+    assert text.endswith(f"{event}: no such layer; mend the image and run `pulumi up` again")
+    cloud.clear()
+    assert stack.up(worker.script(), worker.application(image=cloud.images[1])) == ["same", "update"]
+    assert "POST containers.create_rollout" in cloud.calls(), "one that cannot succeed is not gone on with"
+    assert stack.refresh() == []
+
+
+def test_a_rollout_that_goes_on_in_spite_of_a_failure_is_waited_for(stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(), worker.application())
+    complaint = {"instance_id": "1", "event": {"name": "ImagePullError", "message": "the registry was busy"}}
+    under_way = {"id": "1", "status": "progressing", "health": {"errors": [complaint]}}
+    for step in range(20):
+        moved = {**under_way, "progress": {"total_steps": 20, "current_step": step}}
+        body = {"success": True, "errors": [], "messages": [], "result": moved}
+        cloud.fault(operation="containers.get_rollout", status=200, body=body, delay_ms=20, times=1)
+    assert stack.up(worker.script(), worker.application(image=cloud.images[1])) == ["same", "update"]
+    assert cloud.calls().count("GET containers.get_rollout") > 20
     assert stack.refresh() == []
 
 
@@ -126,12 +158,10 @@ def live_version(cloud: Cloud) -> str:
 def test_worker_and_image_go_back_and_then_forward_together(then: str, stack: Stack, cloud: Cloud, worker: Worker):
     stack.up(worker.script())
     stack.up(worker.script(), pair(worker, stack))
-    good, application = stack.outputs(SCRIPT, "small")["versionId"], (APPLICATION, "small-app")
+    good = stack.outputs(SCRIPT, "small")["versionId"]
     failing(cloud, stack, then)
     worker.write("new")
-    kept = stack.state.pop(application)
-    stack.up(worker.script())
-    stack.state[application] = kept
+    stack.bring(*worker.script())
     stack.timeout = 0.3
     with pytest.raises(grpc.RpcError) as caught:
         stack.up(worker.script(), pair(worker, stack, image=cloud.images[1]))
@@ -148,15 +178,34 @@ def test_worker_and_image_go_back_and_then_forward_together(then: str, stack: St
     assert cloud.picture()["applications"]["small/Sandbox"][1] == cloud.images[1]
 
 
+BOUND = {"Sandbox": {"type": "durable_object_namespace", "className": "Sandbox"}}
+
+
+@pytest.mark.parametrize(("later", "told"), [("hush", ""), ("rotated", " and the secrets it had then")])
+def test_a_worker_with_a_secret_goes_back_too(later: str, told: str, stack: Stack, cloud: Cloud, worker: Worker):
+    stack.up(worker.script(bindings={**BOUND, **KEY}))
+    stack.up(worker.script(bindings={**BOUND, **KEY}), pair(worker, stack))
+    good = stack.outputs(SCRIPT, "small")["versionId"]
+    failing(cloud, stack, "revert")
+    worker.write("new")
+    script = worker.script(bindings={**BOUND, "KEY": {"type": "secret_text", "text": later}})
+    stack.bring(*script)
+    with pytest.raises(grpc.RpcError) as caught:
+        stack.up(script, pair(worker, stack, image=cloud.images[1]))
+    text = caught.value.details()
+    assert f"the application, with version {good} of the Worker{told}, is back at what ran before" in text
+    assert live_version(cloud) == good
+    assert stack.up(script, pair(worker, stack, image=cloud.images[1])) == ["same", "update"]
+    assert live_version(cloud) == stack.outputs(SCRIPT, "small")["versionId"]
+
+
 def changed_pair(stack: Stack, worker: Worker) -> Any:
     """Deploy a Worker with its image, then other code; give the application that goes with that, bound to fail."""
     stack.up(worker.script())
     stack.up(worker.script(), pair(worker, stack))
     failing(worker.cloud, stack, "stay")
     worker.write("new")
-    kept = stack.state.pop((APPLICATION, "small-app"))
-    stack.up(worker.script())
-    stack.state[APPLICATION, "small-app"] = kept
+    stack.bring(*worker.script())
     stack.timeout = 0.001
     return pair(worker, stack, image=worker.cloud.images[1])
 

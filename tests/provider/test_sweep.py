@@ -8,10 +8,11 @@ import grpc
 import pytest
 
 from tests.provider.driver import Plugin, Stack
+from tests.provider.engine_sweep import PHASES as ENGINE_PHASES
 from tests.provider.engine_sweep import leaks
 from tests.provider.fault_table import FILE
 from tests.provider.process import Process, kill_at, was_killed
-from tests.provider.sweep import FAULTS, PHASES, SECRET, Fault, Phase, calls_of, created_twice, disturbed
+from tests.provider.sweep import FAULTS, PHASES, REVERTED, SECRET, Fault, Phase, calls_of, created_twice, disturbed
 from tests.provider.world import Cloud, Worker
 
 
@@ -40,7 +41,7 @@ def test_the_next_run_mends_everything(phase: Phase, fault: Fault, fresh: Callab
         assert SECRET not in stack.text().replace(f'"value": "{SECRET}"', ""), point
 
 
-KILLED = [phase for phase in PHASES if phase.name in ("up", "update", "destroy")]
+KILLED = [phase for phase in (*PHASES, REVERTED) if phase.name in ENGINE_PHASES]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before the work", "after the work"])
@@ -81,7 +82,8 @@ def test_the_sweep_on_the_engine_finds_what_should_be_hidden():
 
 
 def test_the_table_of_faults_has_every_request(fresh: Callable[[], tuple[Stack, Worker]]):
-    rows = re.findall(r"^\| (up|update|destroy) \| \d+\. ([^|]+) \|", FILE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (\w+) \| \d+\. ([^|]+) \|", FILE.read_text(), re.MULTILINE)
+    assert {name for name, _ in rows} == {phase.name for phase in KILLED}
     for phase in KILLED:
         calls, _ = calls_of(phase, *fresh())
         assert [call for name, call in rows if name == phase.name] == calls, "run `make sweep`"

@@ -65,6 +65,11 @@ class Cloud:
     def fault(self, **rule: Any) -> Any:
         return self.control("POST", "/faults", json=rule)
 
+    def fail_rollout(self, application: str, then: str | None, event: str = "ImagePullError") -> None:
+        """Let the next rollout fail with an event, and then `revert` or `stay`; None lets it go well again."""
+        failure = {"event": event, "message": "no such layer", "then": then} if then else None
+        self.control("PUT", f"/containers/{self.account}/applications/{application}/rollout-failure", json=failure)
+
     def clear(self) -> None:
         self.clear_faults()
         self.control("DELETE", "/journal")

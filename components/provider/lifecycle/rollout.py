@@ -11,6 +11,8 @@ from .values import UNKNOWN
 GRADUAL, IMMEDIATE = "gradual", "immediate"
 FAIL, REVERT = "fail", "revert"
 DESCRIPTION: Final = "pulumi up"
+# Instances of the new version cannot come up; one that ran and then died (VMFailed) may be the program's own doing.
+_CANNOT_START: Final = frozenset({"ImagePullError", "RuntimeStartFailed", "VMFailedToStart"})
 
 
 def problems(settings: Mapping[str, Any], max_instances: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -59,6 +61,10 @@ class Progress:
     good: bool
     reverted: bool
     text: str
+    hopeless: bool = False
+    """Whether instances cannot start and nothing is being taken back: it stays as it is until somebody acts."""
+    mark: tuple[int, int] = (0, 0)
+    """How far it has come; while this moves there is hope."""
 
 
 def progress(rollout: Mapping[str, Any]) -> Progress:
@@ -74,10 +80,29 @@ def progress(rollout: Mapping[str, Any]) -> Progress:
     if trouble:
         text += f"; {trouble}"
     over = status in ("completed", "reverted", "replaced")
-    return Progress(over, good=status == "completed", reverted=status == "reverted", text=text)
+    return Progress(
+        over,
+        good=status == "completed",
+        reverted=status == "reverted",
+        text=text,
+        hopeless=not over and not _is_reverting(rollout) and _cannot_start(rollout),
+        mark=(counts.get("current_step") or 0, counts.get("updated_instances") or 0),
+    )
 
 
 def complaints(rollout: Mapping[str, Any]) -> str:
     """Give what instances complained about, each thing once."""
-    events = [error.get("event") or {} for error in (rollout.get("health") or {}).get("errors") or ()]
-    return "; ".join(dict.fromkeys(f"{each.get('name', 'error')}: {each.get('message', '')}" for each in events))
+    told = (f"{each.get('name', 'error')}: {each.get('message', '')}" for each in _events(rollout))
+    return "; ".join(dict.fromkeys(told))
+
+
+def _events(rollout: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [error.get("event") or {} for error in (rollout.get("health") or {}).get("errors") or ()]
+
+
+def _cannot_start(rollout: Mapping[str, Any]) -> bool:
+    return any(each.get("name") in _CANNOT_START for each in _events(rollout))
+
+
+def _is_reverting(rollout: Mapping[str, Any]) -> bool:
+    return any(step.get("status") == "reverting" for step in rollout.get("steps") or ())
