@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .access import AccessArgs, AccessGate
     from .application import ApplicationArgs, SandboxApplication
+    from .credentials import require_token
     from .domain import DomainArgs, PreviewDomain
     from .image import ImageArgs, SandboxImage
-    from .program import fast_start
+    from .program import end, end_plainly, fast_start
     from .provider.resources import ContainerApplication, RegistryImage, WorkerScript, get_registry_credentials
     from .settings import SandboxSettings, SettingsError
     from .stack import SandboxStack
@@ -39,8 +40,11 @@ __all__ = [
     "StorageArgs",
     "WorkerArgs",
     "WorkerScript",
+    "end",
+    "end_plainly",
     "fast_start",
     "get_registry_credentials",
+    "require_token",
 ]
 
 _HOMES = {
@@ -63,7 +67,10 @@ _HOMES = {
     "WorkerArgs": ".worker",
     "WorkerScript": ".provider.resources",
     "get_registry_credentials": ".provider.resources",
+    "end": ".program",
+    "end_plainly": ".program",
     "fast_start": ".program",
+    "require_token": ".credentials",
 }
 
 

@@ -12,6 +12,8 @@ from typing import Any, Final
 COMMANDS: Final = {
     "check": ".commands.check",
     "key": ".commands.key",
+    "logs": ".commands.logs",
+    "policy": ".commands.policy",
     "smoke": ".commands.smoke",
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pulumi
 
 from . import bridged
-from .lookup import told
+from .lookup import Question
 from .naming import physical_name
 from .settings.domain import DomainSettings
 
@@ -76,7 +76,7 @@ class PreviewDomain(pulumi.ComponentResource):
         found = bridged.get_zone_output(
             filter={"match": "all", "name": settings.zone_name}, opts=pulumi.InvokeOutputOptions(parent=self)
         )
-        return told(found.zone_id, f"the zone {settings.zone_name} was not looked up")
+        return _zone_question(settings).told(found.zone_id)
 
     def _record(self, role: str, host: str) -> None:
         bridged.DnsRecord(
@@ -115,5 +115,20 @@ class PreviewDomain(pulumi.ComponentResource):
             certificate_authority=self._args.settings.certificate_authority,
             validation_method="txt",
             validity_days=_VALIDITY_DAYS,
-            opts=pulumi.ResourceOptions(parent=self),
+            # The plugin sees no change in fewer hosts, and would leave a certificate for a host that was given up.
+            opts=pulumi.ResourceOptions(parent=self, replacement_trigger=sorted(hosts)),
         )
+
+
+def _zone_question(settings: DomainSettings) -> Question:
+    name = settings.zone_name
+    setting = "domain.zone" if settings.zone else "domain.hostname, which stands for the zone as domain.zone is not set"
+    return Question(
+        what=f"the zone {name} ({setting})",
+        permission="Zone Read",
+        setting="set domain.zone_id to its id",
+        not_one=(
+            f"{setting}: {{count}} zones called {name} can be seen with this API token, and one is needed; set "
+            "domain.zone to the zone in this account that holds the hostname, or give the token `Zone Read` for it"
+        ),
+    )

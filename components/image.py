@@ -6,13 +6,15 @@ before a resource is made.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import pulumi
 from pulumi import Input, Output
+from pulumi.runtime.proto.resource_pb2 import RESOURCE_MONITOR_FEATURE_ERROR_HOOKS
+from pulumi.runtime.settings import monitor_supports_feature
 
 from .bundle import context, dockerfile, dockerfile_checks, packaged
 from .bundle.dockerfile import Recipe
@@ -44,6 +46,8 @@ class ImageArgs:
     """Where rendered contexts are written."""
     secrets: Mapping[str, Input[str]] = field(default_factory=dict)
     """Values of the build secrets that the settings name."""
+    if_not_built: str = ""
+    """What it means for others if the image cannot be built; said when that happens."""
     images_folder: Path = field(default_factory=lambda: packaged.folder("images"))
     """Templates of Dockerfiles."""
 
@@ -190,18 +194,40 @@ class SandboxImage(pulumi.ComponentResource):
         repository = args.settings.repository or args.repository
         login = _login(args.account_id, pulumi.InvokeOutputOptions(parent=self))
         tag = Output.format("{}/{}/{}:{}", login.host, args.account_id, repository, context.short(planned.content_hash))
+        hooks = self._hooks(name, args.if_not_built)
         # A builder would delete what it pushed with the credentials in its state, expired by then: RegistryImage does.
-        opts = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
+        opts = pulumi.ResourceOptions(parent=self, retain_on_delete=True, hooks=hooks)
         build = _with_docker if args.settings.builder.engine == "docker" else _with_buildkit
         digest = build(_Job(name, args, planned, login, tag), opts)
         image = RegistryImage(
             name,
             {"account_id": args.account_id, "repository": repository, "digest": digest},
-            pulumi.ResourceOptions(parent=self, retain_on_delete=args.settings.keep),
+            pulumi.ResourceOptions(parent=self, retain_on_delete=args.settings.keep, hooks=hooks),
         )
         self.reference, self.size = image.reference, image.size
         self.repository = Output.from_input(repository)
         self.context_hash = Output.from_input(planned.content_hash)
+
+    def _hooks(self, name: str, meaning: str) -> pulumi.ResourceHookBinding | None:
+        """Say what a failure means, where the engine can tell of one: the program itself is over by then."""
+        if not (meaning and monitor_supports_feature(RESOURCE_MONITOR_FEATURE_ERROR_HOOKS)):
+            return None
+
+        def failed(args: pulumi.ErrorHookArgs) -> bool:
+            if args.failed_operation != "delete":
+                pulumi.log.warn(f"there is no new image{_failed_step(args.errors)}: {meaning}", resource=self)
+            return False
+
+        return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-built", failed)])
+
+
+def _failed_step(errors: Sequence[str]) -> str:
+    """Name the setting whose step failed: BuildKit's error has the command, and what it said came before."""
+    said = "".join(errors[:1])
+    for setting, command in dockerfile.INSTALLERS.items():
+        if f'process "/bin/sh -c {command}' in said:
+            return f" (image.{setting} could not be installed; what the command says is above, in the build's output)"
+    return ""
 
 
 def _with_buildkit(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:

@@ -3,22 +3,54 @@
 One that fails ends the program with its message; a traceback of the SDK above it would tell nothing more.
 """
 
+import re
+from dataclasses import dataclass
 from typing import Final, Never, TypeVar
 
 import pulumi
 
 T = TypeVar("T")
 
+unanswered: Final[list[str]] = []
+"""Messages of questions that failed, each of which the engine shows."""
 _STOPPED: Final = ("the client connection is closing", "Resource monitor has terminated")
 """How a call ends that was under way when the engine stopped the run."""
+_NOT_ONE: Final = re.compile(r"failed to find exactly one result: (\d+) found")
+_REFUSED: Final = re.compile(r": 40[13] ")
+"""The status as the plugin of pulumi-cloudflare tells it, after method and address."""
 
 
-def told(answer: pulumi.Output[T], stopped: str) -> pulumi.Output[T]:
-    """Give the answer. `stopped` says what is missing if another error stopped the run, which is told by itself."""
+@dataclass(frozen=True)
+class Question:
+    """What a program asks of the account, in words for the one who reads why there is no answer."""
 
-    def tell(error: Exception) -> Never:
-        if any(words in str(error) for words in _STOPPED):
-            raise pulumi.RunError(f"{stopped}, as another error stopped the run") from None
-        raise pulumi.RunError(str(error)) from None
+    what: str
+    """What is asked for, as the subject of a sentence."""
+    permission: str = ""
+    """What the API token needs for it; empty where the plugin itself says so."""
+    setting: str = ""
+    """How to do without the question."""
+    not_one: str = ""
+    """What to say where something else than one thing was found."""
 
-    return answer.recover(tell)
+    def told(self, answer: pulumi.Output[T]) -> pulumi.Output[T]:
+        """Give the answer; a failure ends the program with one message."""
+        return answer.recover(self._tell)
+
+    def _tell(self, error: Exception) -> Never:
+        message = self.explained(str(error))
+        unanswered.append(message)
+        raise pulumi.RunError(message) from None
+
+    def explained(self, said: str) -> str:
+        """Give the message for what the plugin said."""
+        if any(words in said for words in _STOPPED):
+            return f"{self.what} could not be looked up, as another error stopped the run"
+        if self.not_one and (found := _NOT_ONE.search(said)):
+            return self.not_one.format(count=found[1])
+        if self.permission and _REFUSED.search(said):
+            return (
+                f"{self.what} cannot be looked up: Cloudflare refuses the API token, which is not valid or lacks the "
+                f"permission `{self.permission}`. Give it that permission, or {self.setting}. It said: {said}"
+            )
+        return said

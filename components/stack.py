@@ -6,7 +6,7 @@ is the reverse: previews stop answering first, applications go before the Worker
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import pulumi
+from pulumi import Output
 
 from . import rules
 from .access import AccessArgs, AccessGate, Binding, api_key_bindings
@@ -34,6 +35,12 @@ from .worker import SandboxWorker, WorkerArgs
 TYPE: Final = "cloudflare-sandbox:index:SandboxStack"
 BUILD_FOLDER: Final = ".sandbox-build"
 """Where bundles and build contexts are made, in the project's folder; all of it can be deleted and comes back."""
+LEFT_ALONE: Final = "Worker and applications stay as they were; mend the build and run `pulumi up` again"
+MAYBE_AHEAD: Final = (
+    "the applications stay as they were; the Worker may have new code already, as worker.waits_for_images is false; "
+    "mend the build and run `pulumi up` again"
+)
+"""What an image that could not be built means for the rest of the stack."""
 
 _DOMAINS: WeakKeyDictionary[pulumi.Resource | None, dict[str, DomainSettings]] = WeakKeyDictionary()
 """The domains of each program's stacks."""
@@ -42,27 +49,27 @@ _DOMAINS: WeakKeyDictionary[pulumi.Resource | None, dict[str, DomainSettings]] =
 class SandboxStack(pulumi.ComponentResource):
     """A sandbox stack: Worker, container images, Durable Object classes, storage and preview domain under one name."""
 
-    worker_name: pulumi.Output[str]
+    worker_name: Output[str]
     """Name of the Worker script."""
-    worker_version_id: pulumi.Output[str]
+    worker_version_id: Output[str]
     """Id of the version that is live."""
-    api_url: pulumi.Output[str | None]
+    api_url: Output[str | None]
     """Where the API answers: on the domain, else on workers.dev if that is on."""
-    preview_hostname: pulumi.Output[str | None]
+    preview_hostname: Output[str | None]
     """Host below which previews answer, if there is a domain."""
-    images: pulumi.Output[Mapping[str, str]]
+    images: Output[Mapping[str, str]]
     """Images by kind of sandbox, each by digest: what another stack promotes."""
-    application_ids: pulumi.Output[Mapping[str, str]]
+    application_ids: Output[Mapping[str, str]]
     """Container applications by kind of sandbox."""
-    namespace_ids: pulumi.Output[Mapping[str, str]]
+    namespace_ids: Output[Mapping[str, str]]
     """Durable Object namespaces by class."""
-    bucket_names: pulumi.Output[Mapping[str, str]]
+    bucket_names: Output[Mapping[str, str]]
     """R2 buckets by role: files, backups, artifacts."""
-    service_tokens: pulumi.Output[Mapping[str, Any]]
+    service_tokens: Output[Mapping[str, Any]]
     """Zero Trust tokens for machines by name. Secret."""
-    environment: pulumi.Output[str]
+    environment: Output[str]
     """`throw-away` or `lasting`."""
-    sdk_version: pulumi.Output[str]
+    sdk_version: Output[str]
     """Version of the Sandbox SDK that Worker and images were made with."""
 
     def __init__(
@@ -100,8 +107,16 @@ class SandboxStack(pulumi.ComponentResource):
             **(storage.bindings if storage else {}),
             **(gate.bindings if gate else api_key_bindings(settings.access)),
         }
-        images = {kind.name: plan.image(f"{name}-image", kind, child) for kind in settings.kinds}
-        worker = SandboxWorker(f"{name}-worker", plan.worker_args(bindings, images), child)
+        built = {
+            kind.name: plan.image(f"{name}-image", kind, child) for kind in settings.kinds if not kind.image.reference
+        }
+        images = {
+            kind.name: built[kind.name].reference
+            if kind.name in built
+            else Output.from_input(str(kind.image.reference))
+            for kind in settings.kinds
+        }
+        worker = SandboxWorker(f"{name}-worker", plan.worker_args(bindings, images, [*built.values()]), child)
         applications = {
             kind.name: SandboxApplication(
                 _suffixed(f"{name}-containers", kind), plan.application_args(kind, worker, images[kind.name]), child
@@ -116,19 +131,19 @@ class SandboxStack(pulumi.ComponentResource):
         self.worker_name = worker.script_name
         self.worker_version_id = worker.version_id
         self.api_url = domain.api_url if domain and settings.domain and settings.domain.api_url else worker.url
-        self.preview_hostname = domain.preview_hostname if domain else pulumi.Output.from_input(None)
-        self.images = pulumi.Output.all(**images)
-        self.application_ids = pulumi.Output.all(
+        self.preview_hostname = domain.preview_hostname if domain else Output.from_input(None)
+        self.images = Output.all(**images)
+        self.application_ids = Output.all(
             **{kind: application.application_id for kind, application in applications.items()}
         )
         self.namespace_ids = worker.namespace_ids
-        self.bucket_names = storage.bucket_names if storage else pulumi.Output.from_input({})
-        self.service_tokens = gate.service_tokens if gate else pulumi.Output.secret({})
-        self.environment = pulumi.Output.from_input(settings.environment)
-        self.sdk_version = pulumi.Output.from_input(plan.sdk_version)
+        self.bucket_names = storage.bucket_names if storage else Output.from_input({})
+        self.service_tokens = gate.service_tokens if gate else Output.secret({})
+        self.environment = Output.from_input(settings.environment)
+        self.sdk_version = Output.from_input(plan.sdk_version)
         self.register_outputs(self.outputs())
 
-    def outputs(self) -> dict[str, pulumi.Output[Any]]:
+    def outputs(self) -> dict[str, Output[Any]]:
         """Give the outputs under the names that state and exports use."""
         return {name: getattr(self, name) for name in SandboxStack.__annotations__}
 
@@ -149,10 +164,8 @@ class _Plan:
     def lasting(self) -> bool:
         return self.settings.environment == "lasting"
 
-    def image(self, name: str, kind: Kind, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-        """Give the reference of an image; one that is not ready is built."""
-        if kind.image.reference:
-            return pulumi.Output.from_input(kind.image.reference)
+    def image(self, name: str, kind: Kind, opts: pulumi.ResourceOptions) -> SandboxImage:
+        """Build the image of a kind of sandbox."""
         args = ImageArgs(
             settings=kind.image,
             account_id=self.account_id,
@@ -162,13 +175,19 @@ class _Plan:
             project_folder=self.folder,
             build_folder=self.folder / BUILD_FOLDER / "images",
             secrets={secret: self.secrets[secret] for secret in kind.image.build_secrets},
+            if_not_built=LEFT_ALONE if self.settings.worker.waits_for_images else MAYBE_AHEAD,
         )
         try:
-            return SandboxImage(_suffixed(name, kind), args, opts).reference
+            return SandboxImage(_suffixed(name, kind), args, opts)
         except ValueError as error:
             raise pulumi.RunError(str(error)) from error
 
-    def worker_args(self, bindings: Mapping[str, Binding], images: Mapping[str, pulumi.Output[str]]) -> WorkerArgs:
+    def worker_args(
+        self,
+        bindings: Mapping[str, Binding],
+        images: Mapping[str, Output[str]],
+        built: Sequence[SandboxImage],
+    ) -> WorkerArgs:
         settings = self.settings
         managed = settings.sdk.generation == "1.x"
         further = {kind.name: kind.class_name for kind in settings.kinds if kind.name != MAIN_KIND}
@@ -188,9 +207,10 @@ class _Plan:
             },
             secrets={secret: self.secrets[secret] for secret in settings.secrets},
             lasting=self.lasting,
+            after=built if settings.worker.waits_for_images else (),
         )
 
-    def application_args(self, kind: Kind, worker: SandboxWorker, image: pulumi.Output[str]) -> ApplicationArgs:
+    def application_args(self, kind: Kind, worker: SandboxWorker, image: Output[str]) -> ApplicationArgs:
         return ApplicationArgs(
             settings=kind.container,
             account_id=self.account_id,
@@ -230,18 +250,25 @@ def _prepared(settings: SandboxSettings, secrets: Mapping[str, pulumi.Input[str]
     try:
         version = _sdk_version(settings, folder)
         bundle = _bundle(settings, folder)
+        _agree(version, bundle)
     except code.BundleError as error:
         raise pulumi.RunError(str(error)) from error
-    _judge(settings, version)
+    _judge(settings, version, bundle)
     prefix = (settings.name, pulumi.get_stack())
     return _Plan(settings, settings.account_id, version, bundle, prefix, secrets, folder)
 
 
-def _judge(settings: SandboxSettings, version: str) -> None:
+def _agree(version: str, bundle: code.WorkerBundle) -> None:
+    """Refuse a bundle with another SDK than the images get."""
+    if bundle.sdk_version and bundle.sdk_version != version:
+        where = f"sdk.version: {version} is not what the Worker is bundled with ({bundle.sdk_version})"
+        raise SettingsError([f"{where}; correct it, or install that version beside the Worker's entry"])
+
+
+def _judge(settings: SandboxSettings, version: str, bundle: code.WorkerBundle) -> None:
     """Refuse what a mandatory rule refuses, before anything is made; warn of what an advisory one finds."""
-    found = rules.check(
-        facts(settings, Package.of("sdk", locked=version)), today=datetime.now(UTC).date(), overrides=settings.rules
-    )
+    known = facts(settings, Package.of("sdk", locked=version), bundle.exports)
+    found = rules.check(known, today=datetime.now(UTC).date(), overrides=settings.rules)
     refused = [finding.text() for finding in found if finding.severity == rules.MANDATORY]
     if refused:
         raise pulumi.RunError("\n".join(refused))

@@ -13,12 +13,17 @@ from typing import Any, Final
 import pulumi
 
 from . import bridged
-from .lookup import told
+from .lookup import Question
 from .naming import physical_name
 from .platform import r2
 from .settings.storage import StorageSettings
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxStorage"
+_GROUPS: Final = Question(
+    what="the permission groups for the token of backups (storage.backups)",
+    permission="Account API Tokens Write",
+    setting="set storage.backups.token to false",
+)
 BINDINGS: Final[Mapping[str, str]] = {
     "files": "FILES_BUCKET",
     "backups": "BACKUP_BUCKET",
@@ -197,7 +202,7 @@ class SandboxStorage(pulumi.ComponentResource):
         found = bridged.get_account_api_token_permission_groups_list_output(
             account_id=self._args.account_id, scope=r2.TOKEN_SCOPE, opts=pulumi.InvokeOutputOptions(parent=self)
         )
-        groups = told(found.results, "the permission groups of tokens were not looked up")
+        groups = _GROUPS.told(found.results)
         return groups.apply(lambda groups: _ids_of({group.name: group.id for group in groups}))
 
     def _conversations(self) -> pulumi.Output[str | None]:

@@ -5,7 +5,7 @@ resources.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -41,6 +41,8 @@ class WorkerArgs:
     """Secrets by name."""
     lasting: bool = True
     """Whether the script, which owns the objects' data, is protected."""
+    after: Sequence[pulumi.Resource] = ()
+    """What new code waits for: the images it is to run with."""
 
 
 class SandboxWorker(pulumi.ComponentResource):
@@ -59,8 +61,12 @@ class SandboxWorker(pulumi.ComponentResource):
         super().__init__(TYPE, name, None, opts)
         settings = args.settings
         # Not `protect=False`: that would undo protection given to the whole component.
-        protected = pulumi.ResourceOptions(parent=self, protect=True if args.lasting else None)
+        protected = pulumi.ResourceOptions(
+            parent=self, protect=True if args.lasting else None, depends_on=[*args.after]
+        )
         script = WorkerScript(name, _script(args), protected)
+        if settings.adopt and pulumi.runtime.is_dry_run():
+            pulumi.log.warn(_taken_over(args.script_name, settings.schedules), resource=self)
         if settings.schedules:
             bridged.WorkersCronTrigger(
                 f"{name}-schedules",
@@ -81,6 +87,16 @@ class SandboxWorker(pulumi.ComponentResource):
                 "url": self.url,
             }
         )
+
+
+def _taken_over(script: str, schedules: Sequence[str]) -> str:
+    """What the plugin, which sees the script alone, cannot say of an adoption."""
+    if not schedules:
+        return f"worker.adopt: schedules that {script} has stay, as worker.schedules is empty"
+    return (
+        f"worker.adopt: {script} gets the schedules {', '.join(schedules)} in place of any that it has; set "
+        "worker.schedules to its own to keep them. Remove worker.adopt once it has been taken over"
+    )
 
 
 def _script(args: WorkerArgs) -> WorkerScriptArgs:

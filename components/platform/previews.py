@@ -11,6 +11,8 @@ LONGEST_PORT, LONGEST_ID, LONGEST_TOKEN = 5, 40, 16
 """Characters; the SDK enforces the length of tokens only."""
 LONGEST_LABEL, LONGEST_HOST = 63, 253
 """Limits of DNS."""
+THIS_MACHINE: Final = "localhost"
+"""Names below it are this machine for curl and browsers (RFC 6761)."""
 LONGEST_PREVIEW_LABEL: Final = LONGEST_PORT + 1 + LONGEST_ID + 1 + LONGEST_TOKEN
 LONGEST_HOSTNAME: Final = LONGEST_HOST - LONGEST_PREVIEW_LABEL - 1
 """What is left for the part of a preview host that does not change."""

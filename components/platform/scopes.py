@@ -25,7 +25,9 @@ NEEDED: Final = (
     "ports",
     "processes",
     "sessions",
+    "status",
     "storage",
+    "terminal",
 )
 """Scopes that routes need."""
 _FAMILIES: Final = frozenset(f"{scope.partition(':')[0]}:*" for scope in NEEDED if ":" in scope)

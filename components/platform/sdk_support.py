@@ -56,6 +56,36 @@ def exact(text: str) -> Version | None:
     return Version(int(match[1]), int(match[2]), int(match[3]), match[4] or "") if match else None
 
 
+_COMPARATOR: Final = re.compile(r"(\^|~|>=|<=|>|<|=)?v?(\d{1,10}|[x*])(?:\.(\d{1,10}|[x*]))?(?:\.(\d{1,10}|[x*]))?")
+
+
+def allows(range_: str, version: Version) -> bool | None:
+    """Say whether a range of npm's kind can bring a version; None if it is not understood or a pre-release is meant."""
+    ways = [_meets(each.strip(), version) for each in range_.split("||")]
+    return True if True in ways else None if None in ways else False
+
+
+def _meets(comparators: str, version: Version) -> bool | None:
+    said = re.sub(r"([<>=~^])\s+", r"\1", re.sub(r"(\S+)\s+-\s+(\S+)", r">=\1 <=\2", comparators)).split() or ["*"]
+    found = [_COMPARATOR.fullmatch(each) for each in said]
+    if version.mark or None in found:
+        return None
+    return all(_within(each, version.release) for each in found if each)
+
+
+def _within(said: re.Match[str], release: sdk.Release) -> bool:
+    """Compare with the first release that a comparator means, and the first one beyond it."""
+    numbers = [int(each) for each in said.groups()[1:] if each and each.isdigit()]
+    low = (*numbers, 0, 0, 0)[:3]
+    if said[1] == "^":
+        kept = next((index for index, each in enumerate(numbers) if each), len(numbers) - 1) + 1
+    else:
+        kept = min(2, len(numbers)) if said[1] == "~" else len(numbers)
+    beyond = (*numbers[: kept - 1], numbers[kept - 1] + 1, 0, 0)[:3] if kept else (1 << 40, 0, 0)
+    verdicts = {">=": release >= low, ">": release >= beyond, "<": release < low, "<=": release < beyond}
+    return verdicts.get(said[1] or "", low <= release < beyond)
+
+
 def is_official(reference: str) -> bool:
     """Say whether this names the official image, in full or by Docker's short form."""
     found = parse(reference)

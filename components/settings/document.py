@@ -137,6 +137,14 @@ class SandboxSettings(Section):
                 )
 
     @rule
+    def _worker_can_go_ahead(self) -> None:
+        if self.sdk.generation == "1.x" and not self.worker.waits_for_images:
+            raise ValueError(
+                "worker.waits_for_images: a Worker of SDK 1.x names its images and cannot go live before them; "
+                "remove it"
+            )
+
+    @rule
     def _class_steps_fit(self) -> None:
         names = {kind.class_name for kind in self.kinds}
         for name in sorted(self.worker.renamed_classes.keys() - names):

@@ -6,7 +6,7 @@ that it is the same for the component, for rules and for the check of two stacks
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from ..platform import previews
 from .base import Section, each, matching, rule
@@ -60,6 +60,8 @@ class DomainSettings(Section):
     Manager; `own` leaves it to you."""
     certificate_authority: Literal["google", "lets_encrypt", "ssl_com"] = "google"
     """Who issues the certificate."""
+    local_port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """Port at which an emulator serves hosts that end in `.localhost`, without TLS; `make up` sets it."""
     shared_zone: Literal["warn", "refuse", "accept"] = "warn"
     """What to do if the zone holds more than previews: they run code of others, which can read cookies set for the
     whole zone and set some itself."""
@@ -97,6 +99,12 @@ class DomainSettings(Section):
                 raise ValueError(f"bypass: {host} is listed twice; once is enough")
 
     @rule
+    def _port_is_of_this_machine(self) -> None:
+        host = self.api_hostname or self.hostname
+        if self.local_port is not None and not previews.under(host, previews.THIS_MACHINE):
+            raise ValueError(f"local_port: {host} does not end in .{previews.THIS_MACHINE}; remove it on an account")
+
+    @rule
     def _zone_is_not_shared(self) -> None:
         if self.shared_zone == "refuse" and self.shares_its_zone:
             raise ValueError(
@@ -128,6 +136,8 @@ class DomainSettings(Section):
     @property
     def api_url(self) -> str | None:
         """Where the API answers."""
+        if self.api_hostname and self.local_port:
+            return f"http://{self.api_hostname}:{self.local_port}"
         return self.api_hostname and f"https://{self.api_hostname}"
 
     @property

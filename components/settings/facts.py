@@ -23,14 +23,20 @@ from ..rules.facts import (
 from .document import MAIN_KIND, Kind, SandboxSettings
 
 
-def facts(settings: SandboxSettings, package: Package | None = None) -> Stack:
-    """Give what is known before anything is built; `package` says what is known of the Worker's npm package."""
+def facts(settings: SandboxSettings, package: Package | None = None, exports: frozenset[str] | None = None) -> Stack:
+    """Give what is known before anything is deployed.
+
+    Args:
+        settings: what the stack is.
+        package: what is known of the Worker's npm package.
+        exports: names that the Worker's main module exports, once it is bundled.
+    """
     known = Package.of("sdk", locked=settings.sdk.version) if settings.sdk.version else package or Package()
     version = known.locked.value if known.locked else None
     return Stack(
         environment=Fact(settings.environment, "environment"),
         package=known,
-        worker=_worker(settings),
+        worker=_worker(settings, exports),
         classes=tuple(DurableClass.of(_path(kind), name=kind.class_name, storage=SQLITE) for kind in settings.kinds),
         containers=tuple(_container(kind, settings.sdk.generation, version) for kind in settings.kinds),
         buckets=tuple(_buckets(settings)),
@@ -44,10 +50,12 @@ def _path(kind: Kind, key: str = "") -> str:
     return whole or "container"
 
 
-def _worker(settings: SandboxSettings) -> Worker:
+def _worker(settings: SandboxSettings, exports: frozenset[str] | None) -> Worker:
     said = settings.worker
+    place = "worker.bundle" if said.bundle else "worker.entry"
     return Worker.of(
         "worker",
+        exports=None if exports is None else Fact(exports, place),
         compatibility_date=said.compatibility_date,
         compatibility_flags=tuple(compatibility.flags(said.compatibility_date, said.compatibility_flags)),
         bindings=tuple(_bindings(settings)),
@@ -78,6 +86,7 @@ def _container(kind: Kind, generation: sdk.Generation, version: str | None) -> C
         policy=MANAGED if generation == "1.x" else SCHEDULED,
         image=_image(kind, generation, version),
         instance_type=None if said.size else said.instance_type or "basic",
+        size=said.size.size if said.size else None,
         max_instances=said.max_instances,
         environment=tuple((name, Fact(text, f"{place}.environment.{name}")) for name, text in said.environment.items())
         or None,

@@ -97,6 +97,9 @@ class WorkerSettings(Section):
     """Former names of classes by their present ones. May stay: it has no effect once a class has been renamed."""
     deleted_classes: tuple[str, ...] = ()
     """Classes to give up with all their data, by name: to be said when a further kind of sandbox is removed."""
+    waits_for_images: bool = True
+    """Whether new code waits until every image is pushed, so that a build that fails leaves the stack as it was. With
+    `false` it goes live while images are built, which is sooner: for code that also works with the images before."""
     adopt: bool = False
     """Take over a script of this name that was made by wrangler, for instance."""
 

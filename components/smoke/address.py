@@ -44,14 +44,15 @@ class Address:
     def of(self, netloc: str) -> "Address":
         """A preview host of the same deployment: reached like the API where that is on loopback or redirected."""
         host = netloc.partition(":")[0].lower()
-        if self.is_redirected or _is_local(self.host):
+        if self.is_redirected or is_local(self.host):
             return Address(self.scheme, host, self.port, self.connect_host, self.connect_port)
         # Outside, previews are always on the usual port: the wildcard route has no other.
         port = _PORTS[self.scheme]
         return Address(self.scheme, host, port, host, port)
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Whether a host is this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -88,4 +89,4 @@ def parse(url: str, connect: str | None = None) -> Address:
 
 def in_clear(address: Address) -> bool:
     """Whether others could read what is sent."""
-    return address.scheme == "http" and not _is_local(address.connect_host)
+    return address.scheme == "http" and not is_local(address.connect_host)

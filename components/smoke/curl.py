@@ -14,6 +14,7 @@ def lines(address: Address, key_file: str | None = None) -> list[str]:
     if address.is_redirected:
         place = f"[{address.connect_host}]" if ":" in address.connect_host else address.connect_host
         curl += ["--connect-to", f"{address.host}:{address.port}:{place}:{address.connect_port}"]
+        curl += ["--noproxy", address.host]  # a proxy of the user's would be told the name, and go where it leads
     key = f'"$(cat {shlex.quote(key_file)})"' if key_file else '"$SANDBOX_API_KEY"'
     described = shlex.join([*curl, "-H", "@-", f"{address.url}/v1/openapi.json"])
     return [

@@ -5,17 +5,14 @@ from typing import Any, Final
 
 from .messages import Answer, FailedError, NotRunError
 
-_NO_CONTAINERS: Final = (
-    "no container engine behind the sandbox class",
-    "deploy to an account, or run the local stack where a container engine is installed",
-)
+_NO_CONTAINERS: Final = "no container engine behind the sandbox class"
 
 
 def _missing(answer: Answer) -> NotRunError | None:
     """What the deployment says it lacks. Any other refusal, also any other 503, is a failure."""
     match answer.status, answer.problem:
         case 503, "containers_missing":
-            return NotRunError(*_NO_CONTAINERS)
+            return NotRunError(_NO_CONTAINERS, answer.detail.rstrip("."))
         case 501, "not_configured":
             return NotRunError(answer.detail.rstrip("."), "add it to the settings of the stack")
         case 403, "forbidden":

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from .address import Address
+from .address import Address, is_local
 from .messages import Answer, FailedError, NoAnswerError, Request, UnreachableError, printable
 
 MAX_ANSWER: Final = 1024 * 1024
@@ -126,4 +126,5 @@ def _connect(address: Address, timeout: float) -> socket.socket:
     except TimeoutError:
         raise UnreachableError(f"no connection to {place} within {timeout:g} seconds") from None
     except OSError as error:
-        raise UnreachableError(f"no connection to {place}: {error.strerror or type(error).__name__}") from None
+        hint = "; was the emulator stopped?" if is_local(address.connect_host) else ""
+        raise UnreachableError(f"no connection to {place}: {error.strerror or type(error).__name__}{hint}") from None

@@ -2,9 +2,14 @@
 
 import os
 
+import pulumi
 import pulumi_cloudflare_sandbox as sandboxes
 
 sandboxes.fast_start()
-account = os.environ["CLOUDFLARE_ACCOUNT_ID"]
-settings = sandboxes.SandboxSettings.parse({"name": "mine", "account_id": account, "environment": "throw-away"})
-sandboxes.SandboxStack("mine", settings)
+account = os.environ.get("CLOUDFLARE_ACCOUNT_ID")
+try:
+    sandboxes.require_token(os.environ)
+    settings = sandboxes.SandboxSettings.parse({"name": "mine", "account_id": account, "environment": "throw-away"})
+    sandboxes.SandboxStack("mine", settings)
+except (sandboxes.SettingsError, pulumi.RunError) as error:
+    sandboxes.end(str(error))

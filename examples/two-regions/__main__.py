@@ -3,22 +3,26 @@
 import os
 
 import pulumi
-from pulumi_cloudflare_sandbox import SandboxSettings, SandboxStack
+from pulumi_cloudflare_sandbox import SandboxSettings, SandboxStack, SettingsError, end, require_token
 
 PLACES = {
     "eu": {"container": {"jurisdiction": "eu"}, "storage": {"jurisdiction": "eu"}},
     "us": {"container": {"regions": ["ENAM", "WNAM"]}, "storage": {"location": "enam"}},
 }
 
-for region, place in PLACES.items():
-    settings = SandboxSettings.parse(
-        {
-            "name": f"sandbox-{region}",
-            "environment": "throw-away",
-            "account_id": os.environ["CLOUDFLARE_ACCOUNT_ID"],
-            "worker": {"variables": {"REGION": region}},
-            **place,
-        }
-    )
-    stack = SandboxStack(settings.name, settings)
-    pulumi.export(region, {"worker": stack.worker_name, "buckets": stack.bucket_names})
+try:
+    require_token(os.environ)
+    for region, place in PLACES.items():
+        settings = SandboxSettings.parse(
+            {
+                "name": f"sandbox-{region}",
+                "environment": "throw-away",
+                "account_id": os.environ.get("CLOUDFLARE_ACCOUNT_ID"),
+                "worker": {"variables": {"REGION": region}},
+                **place,
+            }
+        )
+        stack = SandboxStack(settings.name, settings)
+        pulumi.export(region, {"worker": stack.worker_name, "buckets": stack.bucket_names})
+except (SettingsError, pulumi.RunError) as error:
+    end(str(error))

@@ -10,7 +10,7 @@ from components.provider.resources import get_registry_credentials
 from tests.components.monitor import deploy
 
 FUNCTION = "cloudflare-sandbox:index:getRegistryCredentials"
-STOPPED = "no registry credentials were minted, as another error stopped the run"
+STOPPED = "registry credentials could not be looked up, as another error stopped the run"
 
 
 class Failed(grpc.RpcError):

@@ -10,6 +10,7 @@ import pytest
 
 from components import SandboxSettings, SandboxStack, SettingsError
 from tests.components.monitor import Recorded, deploy
+from tests.worker_build import share_packages
 
 GOLDEN = Path(__file__).parent / "golden"
 ACCOUNT = "a" * 32
@@ -83,7 +84,9 @@ Run = Callable[..., Recorded]
 @pytest.fixture
 def bundle(tmp_path: Path) -> str:
     """A Worker that needs no bundling, in the project's folder."""
-    (tmp_path / "worker.js").write_text("export default {};\n")
+    (tmp_path / "worker.js").write_text(
+        "class a {}\nexport { a as Sandbox, a as SandboxPython };\nexport default {};\n"
+    )
     return "worker.js"
 
 
@@ -213,6 +216,14 @@ def test_order_follows_from_values(run: Run):
     assert [each.name for each in to_the_worker] == ["box-domain-previews-route", "box-domain-api-route"]
     for route in to_the_worker:
         assert {"box-containers", "box-containers-python"} <= route.dependencies
+
+
+def test_new_code_waits_for_every_image_that_is_built_unless_told_otherwise(run: Run):
+    built = {"further_sandboxes": {"python": {"class_name": "SandboxPython"}}}
+    script = run(built).one("WorkerScript")
+    assert {"sandbox-image", "sandbox-image-python"} <= script.dependencies
+    parallel = run({**built, "worker": {"waits_for_images": False}}).one("WorkerScript")
+    assert not {"sandbox-image", "sandbox-image-python"} & parallel.dependencies
 
 
 def test_what_holds_data_is_protected_in_a_lasting_stack_only(run: Run):
@@ -347,6 +358,32 @@ def test_a_worker_without_a_lock_file_needs_the_version(tmp_path: Path):
     assert caught.value.problems == [
         "sdk.version: the Worker has no package-lock.json that names the SDK; add the version"
     ]
+
+
+@pytest.mark.usefixtures("with_node")
+def test_the_sdk_version_must_be_what_the_worker_is_bundled_with(tmp_path: Path):
+    share_packages(tmp_path)
+    (tmp_path / "entry.ts").write_text("export { Sandbox } from '@cloudflare/sandbox';\nexport default {};\n")
+    document = {"account_id": ACCOUNT, "worker": {"entry": "entry.ts"}, "sdk": {"version": "0.12.9"}}
+    with pytest.raises(SettingsError) as caught:
+        deploy(lambda: SandboxStack("box", SandboxSettings.parse(document), folder=tmp_path))
+    (problem,) = caught.value.problems
+    assert problem == (
+        "sdk.version: 0.12.9 is not what the Worker is bundled with (0.12.10); correct it, or install that version "
+        "beside the Worker's entry"
+    )
+
+
+@pytest.mark.usefixtures("with_node")
+@pytest.mark.parametrize("key", ["entry", "bundle"])
+def test_a_worker_that_does_not_export_its_class_is_refused(key: str, tmp_path: Path):
+    share_packages(tmp_path)
+    (tmp_path / "main.js").write_text("export default { fetch() { return new Response('hi'); } };\n")
+    document = {"account_id": ACCOUNT, "worker": {key: "main.js"}, "sdk": {"version": "0.12.10"}}
+    with pytest.raises(pulumi.RunError) as caught:
+        deploy(lambda: SandboxStack("box", SandboxSettings.parse(document), folder=tmp_path))
+    assert str(caught.value).startswith(f"worker.{key}: the entry module does not export the class Sandbox")
+    assert "export { Sandbox } from '@cloudflare/sandbox'" in str(caught.value)
 
 
 def test_a_mandatory_rule_refuses_the_stack_before_anything_is_made(run: Run):

@@ -40,6 +40,7 @@ def run(
     classes: Mapping[str, Mapping[str, str]] | None = None,
     lasting: bool = True,
     given: Callable[[], dict[str, Any]] = dict,
+    preview: bool = False,
 ) -> Recorded:
     def program() -> None:
         args = WorkerArgs(
@@ -56,7 +57,20 @@ def run(
     def deployed(_: Any) -> Any:
         return {"versionId": "v1", "namespaceIds": {"Sandbox": "ns-1"}, "url": None}
 
-    return deploy(program, answers={SCRIPT: deployed})
+    return deploy(program, answers={SCRIPT: deployed}, preview=preview)
+
+
+@pytest.mark.parametrize(
+    ("schedules", "words"),
+    [
+        (["0 3 * * *"], "sandbox-test gets the schedules 0 3 * * * in place of any that it has; set worker.schedules"),
+        ([], "schedules that sandbox-test has stay, as worker.schedules is empty"),
+    ],
+)
+def test_a_preview_says_what_becomes_of_the_schedules_of_an_adopted_script(schedules: list[str], words: str):
+    (said,) = run({"adopt": True, "schedules": schedules}, preview=True).warnings
+    assert said.startswith(f"worker.adopt: {words}")
+    assert run({"adopt": True, "schedules": schedules}).warnings == []
 
 
 def test_the_defaults_bind_the_class_limit_requests_and_stay_off_workers_dev():

@@ -7,11 +7,10 @@ from emulator.settings import Account
 from emulator.testing import running
 from tests.engine.cloud import Cloud, Program, copy_of_the_program
 from tests.project import Project
-from tools import builder, engine
+from tools import bases, builder, engine
 from tools.emulated import Emulated
 from tools.toolchain import Toolchain
 
-SDK_VERSION = "0.12.10"
 ZONES = ("example.com", "previews.example")
 
 
@@ -19,7 +18,7 @@ ZONES = ("example.com", "previews.example")
 def cloud(tmp_path: Path) -> Iterator[Cloud]:
     with running(tmp_path / "emulator", accounts=(Account(zones=ZONES),)) as served:
         seeded = Cloud(served)
-        builder.seed(Emulated(served.url, served.account_id, served.token), SDK_VERSION)
+        bases.seed_empty(Emulated(served.url, served.account_id, served.token))
         yield seeded
         seeded.http.close()
 
@@ -32,7 +31,7 @@ def program(cloud: Cloud, tools_provided: Toolchain, tmp_path: Path) -> Iterator
     project = Project(folder, pulumi)
     project.succeed("stack", "init", "test")
     host = cloud.emulator.origin.removeprefix("http://")
-    with builder.serving(tools_provided, host, Path(pulumi.env["DOCKER_CONFIG"])) as serving:
+    with builder.serving(tools_provided, host, Path(pulumi.env["DOCKER_CONFIG"]), mirror=f"http://{host}") as serving:
         assert serving.name, serving.reason
         cloud.calls()
         yield Program(project, cloud, serving.name)

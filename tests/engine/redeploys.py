@@ -11,13 +11,12 @@ from typing import Any
 
 import yaml
 
+from tests import loopback
 from tests.emulator.measure_runtime import RATE, TOKEN, emulator, under_load
 from tests.engine.cloud import copy_of_the_program
 from tests.project import Project
-from tools import builder, engine, toolchain
+from tools import bases, engine, toolchain
 from tools.emulated import Emulated
-from tools.local_inputs import sdk_version
-from tools.paths import ROOT
 from tools.toolchain import Toolchain
 
 _ENTRY = "worker_src/src/index.ts"
@@ -42,7 +41,7 @@ class Deployment:
         self._entry = self._project.folder / _ENTRY
         self._original = self._entry.read_text()
         self._project.succeed("stack", "init", "test")
-        reference = builder.seed(cloudflare, sdk_version(ROOT / "worker_src" / "package-lock.json"))
+        reference = bases.seed_empty(cloudflare)
         settings = {"environment": "throw-away", "image": {"reference": reference}}
         stack = self._project.folder / "Pulumi.test.yaml"
         kept = yaml.safe_load(stack.read_text())
@@ -85,4 +84,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     sys.exit(main())

@@ -1,8 +1,10 @@
 """Programs with pulumi_cloudflare on the real engine and the emulator: on the real plugin where there is one."""
 
 import json
+import os
 import re
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,10 @@ import httpx
 import pytest
 
 from emulator.testing import Running, running
+from tests.orphans import eventually, processes_with, seconds_until_gone
 from tests.project import MakeProject, Project
 from tools import bridged
+from tools.paths import ROOT
 
 pytestmark = pytest.mark.engine
 
@@ -142,6 +146,8 @@ def test_the_whole_life(cloud: Cloud):
     outputs = json.loads(project.succeed("stack", "output", "--json", "--show-secrets"))
     state = project.succeed("stack", "export")
     assert [name for name in ("token", "client_secret") if outputs[name] in state] == []
+    kept = [each for each in json.loads(state)["deployment"]["resources"] if each["type"].startswith("cloudflare:")]
+    assert [each["type"] for each in kept if {"id", "__meta"} - each["outputs"].keys()] == [], "for the real plugin"
 
     assert f"{RESOURCES} unchanged" in project.up("--expect-no-changes")
     assert cloud.calls() == FUNCTIONS
@@ -195,6 +201,66 @@ def test_drift_import_and_what_is_gone(cloud: Cloud):
     output = project.succeed("refresh", "--yes", "--skip-preview")
     assert "- 1 deleted" in output
     assert "Resource not found" in output
+
+
+DOMAIN = textwrap.dedent(
+    f"""
+    import json, pathlib, sys
+    sys.path.insert(0, {str(ROOT)!r})
+    from components.domain import DomainArgs, PreviewDomain
+    from components.settings.domain import DomainSettings
+
+    settings = json.loads(pathlib.Path("settings.json").read_text())["domain"]
+    PreviewDomain("box", DomainArgs(DomainSettings(**settings), "small", ("box", "test")))
+    """
+)
+
+
+def test_a_certificate_is_replaced_when_it_needs_fewer_hosts(cloud: Cloud):
+    """For the plugin this is no change."""
+    (cloud.project.folder / "__main__.py").write_text(DOMAIN)
+    wide = {"hostname": "box.sandbox.example", "zone": "sandbox.example", "api_hostname": "api.v1.sandbox.example"}
+    cloud.write({"domain": wide})
+    cloud.project.up()
+    cloud.project.up("--expect-no-changes")
+    cloud.write({"domain": {**wide, "api_hostname": "api.sandbox.example"}})
+    shown = cloud.project.succeed("preview", "--diff")
+    assert "+-cloudflare:index/certificatePack:CertificatePack: (replace)" in shown
+    cloud.project.up()
+    assert cloud.calls().count("POST certificates.order_pack") == 1
+    cloud.project.up("--expect-no-changes")
+    cloud.project.succeed("destroy", "--yes", "--skip-preview")
+
+
+def test_nothing_outlives_a_cli_that_was_killed(cloud: Cloud):
+    cloud.write(FIRST)
+    rule = {"operation": "kv.create_namespace", "status": 503, "times": 0, "headers": {"retry-after": "1"}}
+    cloud.http.post(f"{cloud.emulator.origin}/_emulator/faults", json=rule).raise_for_status()
+    with cloud.project.started("up", "--yes", "--skip-preview") as cli:
+        assert eventually(lambda: "POST kv.create_namespace" in cloud.calls())
+        cli.kill()
+        cli.wait()
+        assert seconds_until_gone(lambda: processes_with(cloud.emulator.url)) < 20
+    cloud.clear()
+    time.sleep(2)
+    assert cloud.calls() == [], "a plugin without an engine sends nothing more"
+
+
+def test_a_plugin_of_another_version_on_path_is_not_run(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The engine would take it before the one that set-up has linked, whatever the line at the start says."""
+    other, trace = tmp_path / "other", tmp_path / "it-was-run"
+    other.mkdir()
+    program = other / bridged.PROGRAM
+    program.write_text(f'#!/bin/sh\n[ "$1" = -version ] && echo v5.0.0 && exit\ntouch {trace}\nexit 1\n')
+    program.chmod(0o755)
+    env: Any = cloud.project.pulumi.env
+    env["PATH"] = f"{other}{os.pathsep}{env['PATH']}"
+    monkeypatch.setenv("PATH", env["PATH"])
+    assert bridged.plugin(tmp_path) == bridged.STAND_IN
+    cloud.write(FIRST)
+    assert f"+ {RESOURCES} created" in cloud.project.up()
+    assert not trace.exists()
+    cloud.project.succeed("destroy", "--yes", "--skip-preview")
 
 
 def test_the_stand_in_refuses_a_real_account(cloud: Cloud):

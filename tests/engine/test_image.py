@@ -13,7 +13,7 @@ import pytest
 from emulator.testing import Running, running
 from tests.emulator.oci import Registry
 from tests.project import MakeProject, Project
-from tools import builder
+from tools import bases, builder
 from tools.emulated import Emulated
 from tools.paths import ROOT
 from tools.toolchain import Toolchain
@@ -136,7 +136,7 @@ class World:
 @pytest.fixture
 def emulator(tmp_path: Path) -> Iterator[Running]:
     with running(tmp_path / "emulator") as served:
-        builder.seed(Emulated(served.url, served.account_id, served.token), VERSION)
+        bases.seed_empty(Emulated(served.url, served.account_id, served.token))
         yield served
 
 
@@ -146,7 +146,9 @@ def world(
 ) -> Iterator[World]:
     project = make_project(PROGRAM, name="images", extra_yaml=PLUGIN)
     host = emulator.origin.removeprefix("http://")
-    with builder.serving(tools_provided, host, Path(isolated_engine.env["DOCKER_CONFIG"])) as serving:
+    with builder.serving(
+        tools_provided, host, Path(isolated_engine.env["DOCKER_CONFIG"]), mirror=f"http://{host}"
+    ) as serving:
         assert serving.reason == ""
         yield World(project, emulator, {"builder": {"name": serving.name}})
 
@@ -308,7 +310,7 @@ def test_an_image_that_somebody_deleted_is_built_again_as_the_message_says(world
 
 def test_the_stand_in_can_be_deployed_where_nothing_can_be_built(world: World):
     emulator = world.emulator
-    reference = builder.seed(Emulated(emulator.url, emulator.account_id, emulator.token), VERSION)
+    reference = bases.seed_empty(Emulated(emulator.url, emulator.account_id, emulator.token))
     world.settings = {}
     world.set(application=True, reference=reference)
     world.project.up()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from emulator.testing import running
+from tests import loopback
 from tools import engine, toolchain
 from tools.paths import ROOT, VENV
 
@@ -131,4 +132,5 @@ def _print(count: int, without: list[Run], with_pack: list[Run], usage: Usage) -
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 500, int(sys.argv[2]) if len(sys.argv) > 2 else 5)

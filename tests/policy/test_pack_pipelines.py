@@ -10,12 +10,14 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import yaml
 
 from emulator.testing import Running, running
+from tests.installed import environment
 from tools import engine, toolchain
 from tools.paths import ROOT
 
@@ -29,20 +31,23 @@ export class Sandbox { async fetch() { return new Response(); } }
 export default { async fetch() { return new Response(); } };
 """
 SECRET = "API_TOKEN holds what looks like a secret (3 characters)"
+PROGRAM = """
+import pulumi_cloudflare_sandbox as sandboxes
+
+settings = sandboxes.SandboxSettings.parse(SETTINGS)
+sandboxes.SandboxStack("mine", settings)
+"""
 INSTALL = ["python -m venv .venv", ".venv/bin/python -m pip install --quiet --requirement requirements.txt"]
 
 
 class Project:
     """A repository that deploys from its root, and the shell of a runner."""
 
+    package = "components"
+
     def __init__(self, folder: Path, pulumi: engine.Engine, emulator: Running) -> None:
         self.folder, self.emulator = folder, emulator
-        ignored = shutil.ignore_patterns("__pycache__")
-        for name in ("components", "policy"):
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        for name in ("Pulumi.yaml", "__main__.py", "requirements.txt"):
-            shutil.copy(ROOT / name, folder)
-        (folder / ".venv").symlink_to(ROOT / ".venv")
+        self.place()
         (folder / "worker.js").write_text(CODE)
         self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=30)
         image = {"repository": f"{emulator.account_id}/ready", "tags": ["1"], "labels": {}}
@@ -54,21 +59,35 @@ class Project:
             "CLOUDFLARE_ACCOUNT_ID": emulator.account_id,
             "CLOUDFLARE_API_TOKEN": emulator.token,
             "PULUMI_STACK": "test",
+            "SANDBOX_PACKAGE": self.package,
         }
         self.env["PATH"] = os.pathsep.join([str(pulumi.program.parent), self.env["PATH"]])
         assert self.shell("pulumi stack init test --non-interactive").returncode == 0
 
+    def place(self) -> None:
+        """Put a copy of this repository in place."""
+        ignored = shutil.ignore_patterns("__pycache__")
+        for name in ("components", "policy"):
+            shutil.copytree(ROOT / name, self.folder / name, ignore=ignored)
+        for name in ("Pulumi.yaml", "__main__.py", "requirements.txt"):
+            shutil.copy(ROOT / name, self.folder)
+        (self.folder / ".venv").symlink_to(ROOT / ".venv")
+
     def write(self, **variables: str) -> None:
-        settings = {
-            "environment": "throw-away",
-            "sdk": {"version": "0.12.10"},
-            "worker": {"bundle": "worker.js", "variables": variables},
-            "image": {"reference": self.image},
-        }
+        self.configure(
+            {
+                "environment": "throw-away",
+                "sdk": {"version": "0.12.10"},
+                "worker": {"bundle": "worker.js", "variables": variables},
+                "image": {"reference": self.image},
+            }
+        )
+        self.http.delete(f"{self.emulator.origin}/_emulator/journal")
+
+    def configure(self, settings: dict[str, Any]) -> None:
         config = self.folder / "Pulumi.test.yaml"
         salt = [line for line in config.read_text().splitlines() if line.startswith("encryptionsalt")]
         config.write_text("\n".join([*salt, yaml.safe_dump({"config": {"sandbox-stack:settings": settings}})]))
-        self.http.delete(f"{self.emulator.origin}/_emulator/journal")
 
     def shell(self, script: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -112,12 +131,33 @@ class Project:
         return [(each["ruleId"], each["message"]["text"]) for each in document["runs"][0]["results"]]
 
 
-@pytest.fixture(scope="module")
-def project(tools_provided: toolchain.Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+class Library(Project):
+    """A project that has the package installed, and its settings in the program."""
+
+    package = re.findall("'(.+)'", GITHUB["env"]["SANDBOX_PACKAGE"])[0]
+
+    def place(self) -> None:
+        shutil.copy(ROOT / "examples" / "library" / "Pulumi.yaml", self.folder)
+        (self.folder / "requirements.txt").write_text(f"{self.package.replace('_', '-')} @ {ROOT.as_uri()}\n")
+        environment(self.folder)
+
+    def configure(self, settings: dict[str, Any]) -> None:
+        whole = {**settings, "name": "mine", "account_id": self.emulator.account_id}
+        (self.folder / "__main__.py").write_text(PROGRAM.replace("SETTINGS", repr(whole)))
+
+
+@pytest.fixture(scope="module", params=[Project, Library])
+def project(
+    request: pytest.FixtureRequest, tools_provided: toolchain.Toolchain, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Project]:
     folder = tmp_path_factory.mktemp("pipeline")
     with running(folder / "cloud") as emulator:
         (folder / "repository").mkdir()
-        yield Project(folder / "repository", engine.isolated(tools_provided, folder / "world"), emulator)
+        yield request.param(folder / "repository", engine.isolated(tools_provided, folder / "world"), emulator)
+
+
+def test_both_pipelines_take_the_installed_package_unless_told_otherwise():
+    assert GITLAB["variables"]["SANDBOX_PACKAGE"] == Library.package == "pulumi_cloudflare_sandbox"
 
 
 def test_a_mistake_is_found_by_every_stage_in_the_same_words_and_nothing_is_written(project: Project):
@@ -162,8 +202,8 @@ def test_a_good_project_is_previewed_and_deployed(project: Project):
 
 
 def test_the_hook_stops_a_commit_with_a_mistake(project: Project):
-    # pre-commit installs the wheel; here the same package is called by its name in a checkout.
-    command = HOOK["entry"].replace("python -m pulumi_cloudflare_sandbox", ".venv/bin/python -m components")
+    # pre-commit installs the wheel; here the same package is called by the name it has in the project.
+    command = HOOK["entry"].replace("python -m pulumi_cloudflare_sandbox", f".venv/bin/python -m {project.package}")
     assert command != HOOK["entry"]
     project.write(LOG_LEVEL="debug")
     assert project.shell(command).returncode == 0

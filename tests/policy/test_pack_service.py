@@ -19,6 +19,7 @@ from components.crossguard.resource import Resource
 from components.crossguard.service import Analyzer
 from components.provider.wire import Secret, decode, encode
 from components.rules import Rule, Stack, check, rules
+from tests.orphans import seconds_alone
 from tests.policy.examples import TODAY
 from tools.paths import ROOT
 
@@ -49,6 +50,10 @@ def served(*options: str) -> Iterator[tuple[Any, Any]]:
                 yield process, analyzer_pb2_grpc.AnalyzerStub(channel)
         finally:
             process.terminate()
+
+
+def test_the_pack_leaves_when_who_started_it_is_gone():
+    assert seconds_alone([sys.executable, "-u", str(ROOT / "policy"), "127.0.0.1:1"]) < 5
 
 
 def test_a_process_serves_the_pack_on_loopback_and_ends_when_told():

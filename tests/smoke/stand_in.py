@@ -141,7 +141,7 @@ class Deployment:
         if self.scopes != "*":
             return as_problem("forbidden", "This needs the scope lifecycle.")
         if not self.containers:
-            return as_problem("containers_missing")
+            return as_problem("containers_missing", "Sandboxes cannot start on this machine: there is no runc.")
         self.name = asked.path.removeprefix("/v1/sandboxes").strip("/").partition("/")[0] or body["name"]
         # mkdir, wait, and every deletion that is not in the table, change nothing that is asked for later.
         return ROUTES.get(str(asked), lambda *_: Reply(204))(self, asked, body)

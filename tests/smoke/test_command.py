@@ -108,7 +108,9 @@ def test_nobody_there_ends_with_2(capsys: pytest.CaptureFixture):
         port = free.getsockname()[1]
     url = f"http://api.sandbox.localhost:{port}"
     assert main(["smoke", url]) == 2
-    wanted = f"{url} cannot be reached: no connection to 127.0.0.1:{port}: Connection refused\n"
+    wanted = (
+        f"{url} cannot be reached: no connection to 127.0.0.1:{port}: Connection refused; was the emulator stopped?\n"
+    )
     assert capsys.readouterr() == ("", wanted)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.bundle.dockerfile import Recipe, problems, quoted, render
+from components.bundle.dockerfile import INSTALLERS, Recipe, problems, quoted, render
 from components.bundle.dockerfile_checks import findings
 from components.bundle.dockerfile_reader import instructions
 from components.platform import sdk
@@ -54,6 +54,12 @@ def test_an_official_image():
         "FROM docker.io/cloudflare/sandbox:0.12.10-python\n"
     )
     assert text == head + STEPS + CONTENTS
+
+
+def test_the_step_of_each_installer_begins_as_is_said():
+    text = render(Recipe(version="0.12.10", generation="0.12", **EVERYTHING), IMAGES)
+    steps = re.findall(r"^RUN --mount=\S+ (.+)$", text, re.MULTILINE)
+    assert [step.startswith(command) for step, command in zip(steps, INSTALLERS.values(), strict=True)] == [True] * 3
 
 
 def test_an_official_image_with_nothing_added():

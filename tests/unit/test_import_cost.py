@@ -18,6 +18,7 @@ HEAVY = {
     "grpc",
     "socket",
     "ssl",
+    "tree_sitter",
 }
 
 

@@ -28,26 +28,37 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/bridged": ({"pulumi_cloudflare"}, {"bridged"}),
     **{f"components/{part}": (BRIDGED, {*PURE, "bridged", "lookup", "provider/resources"}) for part in PARTS},
     **{
-        f"components/{room}": ({"pulumi"}, {*PURE, *PARTS, "cli", "program", "provider/resources", "stack"})
+        f"components/{room}": (
+            {"pulumi"},
+            {*PURE, *PARTS, "cli", "credentials", "program", "provider/resources", "stack"},
+        )
         for room in WHOLE
     },
-    "components/program": ({"pulumi"}, set()),
+    "components/program": ({"pulumi"}, {"lookup"}),
     "components/bare_pulumi": (set(), set()),
     "components/serving": ({"grpc"}, set()),
     "components/lookup": ({"pulumi"}, set()),
-    # Asks a deployment over the network, and needs nothing else of the package.
+    "components/credentials": ({"pulumi"}, {"settings"}),
+    # Ask a deployment, or the API for its log, over the network, and need nothing else of the package.
     "components/smoke": (set(), {"smoke"}),
-    # Reads the files of projects; YAML only where a Pulumi project is read.
+    "components/logs": (set(), {"logs"}),
+    # Reads the files of projects; YAML only where a Pulumi project is read, the parser only where modules are.
+    "components/check/script": ({"tree_sitter", "tree_sitter_typescript"}, {*PURE, "check/script"}),
     "components/check": ({"yaml"}, {*PURE, "check"}),
-    "components/commands": (set(), {*PURE, "check", "smoke"}),
+    "components/commands": (set(), {*PURE, "check", "logs", "smoke"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
     "policy": (set(), set()),
     "__main__": ({"pulumi", "components"}, set()),
     # A process of its own: it is judged against the real plugin, so it shares nothing with the services.
     "emulator/bridged_plugin": (GRPC | {"components.platform"}, set()),
+    # Containers, and nothing of Workers, the API or the server around them.
+    "emulator/engine": (set(), set()),
+    # A program that the server in the image carries: it runs in sandboxes.
+    "emulator/base_image/server": ({"IPython", "matplotlib", "traitlets"}, set()),
     "emulator": (SERVER | {"emulator", "components.platform"}, set()),
-    "tools": ({"tools", "yaml"}, set()),
+    # Set-up takes no runc that the engine would refuse.
+    "tools": ({"tools", "yaml", "emulator.engine.runc_version"}, set()),
 }
 
 

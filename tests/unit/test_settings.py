@@ -85,6 +85,13 @@ def test_all_mistakes_between_settings_come_in_one_message():
                 "instances themselves; say it in the Worker's code and remove it here"
             ),
         ),
+        (
+            {
+                "sdk": {"generation": "1.x", "version": "1.0.3"},
+                "worker": {"bundle": "b.js", "waits_for_images": False},
+            },
+            ("worker.waits_for_images: a Worker of SDK 1.x names its images and cannot go live before them; remove it"),
+        ),
     ],
 )
 def test_what_would_have_no_effect_is_refused(document: dict[str, Any], text: str):

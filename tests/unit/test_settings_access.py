@@ -53,7 +53,7 @@ def test_nobody_is_let_in_by_default_and_that_is_said():
                 "api_keys.ci.scopes: there is no scope 'q'; known are *, code, describe, exec, files:*, files:read, "
                 "files:write, git, lifecycle, pattern:*, pattern:chat, pattern:coding, pattern:environment, "
                 "pattern:generate, pattern:openai, pattern:parallel, pattern:pipeline, pattern:run, pattern:workspace, "
-                "ports, processes, sessions, storage"
+                "ports, processes, sessions, status, storage, terminal"
             ),
         ),
         (with_key(not_after="tomorrow"), f"api_keys.ci.not_after: {MOMENT_RULE}"),

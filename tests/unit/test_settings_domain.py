@@ -68,6 +68,10 @@ def test_what_is_no_host_name_says_why(host: str, remedy: str):
     [
         ({}, "hostname: is required; add it"),
         (
+            {"hostname": "previews.example", "local_port": 8787},
+            "local_port: previews.example does not end in .localhost; remove it on an account",
+        ),
+        (
             {"hostname": "team.workers.dev"},
             (
                 "hostname: previews need a wildcard, which workers.dev does not have, and the SDK refuses it; use a "

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tarfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,12 +12,6 @@ import pytest
 from components.bundle import packaged, worker
 from components.bundle.worker import BundleError
 from tests.worker_build import share_packages
-from tools import toolchain
-
-
-@pytest.fixture
-def with_node(tools_provided: toolchain.Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", f"{tools_provided.node}:/usr/bin:/bin")
 
 
 @pytest.fixture
@@ -103,6 +98,111 @@ def test_a_change_of_whatever_ones_own_worker_imports_is_seen(imported: str, bui
     assert only(worker.own_worker(project / "entry.ts", build_folder)) == before
     word.write_text("export const word = 'after';")
     assert "after" in only(worker.own_worker(project / "entry.ts", build_folder)).file.read_text()
+
+
+SDK = "@cloudflare/sandbox"
+USING = f"export {{ Sandbox }} from '{SDK}';\nexport default {{}};\n"
+
+
+def sdk_package(folder: Path, version: str) -> None:
+    """A package that stands for the SDK of a version."""
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text(json.dumps({"name": SDK, "version": version, "main": "index.js"}))
+    (folder / "index.js").write_text(f"export class Sandbox {{ version = 'sdk-{version}' }}")
+
+
+def locked_project(tmp_path: Path, version: str) -> Path:
+    """A project whose lock file says which SDK, and that has nothing installed."""
+    sdk_package(tmp_path / "made" / "package", version)
+    archive = tmp_path / "sdk.tgz"
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(tmp_path / "made" / "package", "package")
+    project = tmp_path / "own"
+    project.mkdir()
+    wanted = {"dependencies": {SDK: f"file:{archive}"}}
+    (project / "package.json").write_text(json.dumps(wanted))
+    packages = {"": wanted, f"node_modules/{SDK}": {"version": version, "resolved": f"file:{archive}"}}
+    (project / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": packages}))
+    (project / "entry.ts").write_text(USING)
+    return project
+
+
+def own_build_folder(tmp_path: Path) -> Path:
+    """The packages of the builder are there already; those of other lock files go elsewhere."""
+    shared = share_packages(tmp_path / "shared") / "packages"
+    build_folder = tmp_path / "build"
+    (build_folder / "packages").mkdir(parents=True)
+    for each in shared.iterdir():
+        (build_folder / "packages" / each.name).symlink_to(each.resolve())
+    return build_folder
+
+
+@pytest.mark.usefixtures("with_node")
+def test_a_worker_without_its_packages_gets_those_of_its_lock_file(tmp_path: Path):
+    project = locked_project(tmp_path, "0.12.9")
+    made = worker.own_worker(project / "entry.ts", own_build_folder(tmp_path))
+    assert "sdk-0.12.9" in only(made).file.read_text()
+    assert (made.sdk_version, made.exports) == ("0.12.9", {"Sandbox", "default"})
+    assert not (project / "node_modules").exists(), "the project is left as it is"
+
+
+def test_a_worker_whose_packages_are_not_those_of_its_lock_file_is_refused(build_folder: Path, tmp_path: Path):
+    project = locked_project(tmp_path, "0.12.9")
+    sdk_package(project / "node_modules" / SDK, "0.12.8")
+    with pytest.raises(BundleError) as caught:
+        worker.own_worker(project / "entry.ts", build_folder)
+    assert str(caught.value) == (
+        f"worker.entry: {project}/entry.ts finds {SDK} 0.12.8 installed, and {project}/package-lock.json says 0.12.9; "
+        f"run `npm ci` in {project}"
+    )
+
+
+def test_a_worker_that_names_the_sdk_does_not_get_another_one(build_folder: Path, tmp_path: Path):
+    project = locked_project(tmp_path, "0.12.9")
+    (project / "package-lock.json").rename(project / "pnpm-lock.yaml")
+    with pytest.raises(BundleError, match=rf"names {SDK}, which is not installed, and has no package-lock.json"):
+        worker.own_worker(project / "entry.ts", build_folder)
+    sdk_package(tmp_path / "node_modules" / SDK, "0.12.7")  # as in a workspace
+    assert worker.own_worker(project / "entry.ts", build_folder).sdk_version == "0.12.7"
+
+
+def test_a_worker_without_a_package_gets_the_sdk_of_this_one(build_folder: Path, tmp_path: Path):
+    (tmp_path / "entry.ts").write_text(USING)
+    made = worker.own_worker(tmp_path / "entry.ts", build_folder)
+    assert made.sdk_version == worker.sdk_version(packaged.folder("worker_src"))
+
+
+def test_two_sdks_in_one_bundle_are_refused(build_folder: Path, tmp_path: Path):
+    for name, version in ((".", "0.12.9"), ("lib", "0.12.8")):
+        sdk_package(tmp_path / name / "node_modules" / SDK, version)
+    (tmp_path / "lib" / "other.ts").write_text(f"export {{ Sandbox as Other }} from '{SDK}';")
+    (tmp_path / "entry.ts").write_text(USING + "export * from './lib/other.ts';")
+    with pytest.raises(BundleError, match=rf"is bundled with {SDK} 0.12.8 and 0.12.9; keep one$"):
+        worker.own_worker(tmp_path / "entry.ts", build_folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("class a{} var b={};export{a as Sandbox,b as default};", {"Sandbox", "default"}),
+        ('export { a as "Sandbox" };\nexport default {};', {"Sandbox", "default"}),
+        ("export class Sandbox {}\nexport async function* make() {}", {"Sandbox", "make"}),
+        ("export default class Sandbox {}", {"default"}),
+        ("addEventListener('fetch', () => {});", set()),
+        ("export * from './other.js';", None),
+        ("export const a = 1, Sandbox = b;", None),
+        ("export { a as S\\u0061ndbox };", None),
+    ],
+)
+def test_the_exports_of_a_ready_bundle(text: str, names: set[str] | None, tmp_path: Path):
+    (tmp_path / "main.js").write_text(text)
+    assert worker.ready_bundle(tmp_path / "main.js").exports == names
+
+
+def test_the_packaged_bundle_tells_its_exports(build_folder: Path):
+    exports = worker.packaged_worker(build_folder, further_classes=["Other"]).exports
+    assert exports is not None
+    assert {"Sandbox", "Other", "default"} <= exports
 
 
 def test_an_error_in_the_source_is_shown_with_its_place(

@@ -1,0 +1,95 @@
+"""What goes live in which order: new Worker code only with the images it was made for."""
+
+from typing import Any
+
+import pytest
+
+from components.stack import LEFT_ALONE, MAYBE_AHEAD
+from tests.engine.cloud import Program
+
+pytestmark = pytest.mark.engine
+
+SMALL: dict[str, Any] = {
+    "environment": "throw-away",
+    "access": {"api_keys": {"a": {"sha256": "c" * 64, "tenant": "t", "scopes": ["*"]}}},
+}
+FAILING = {"dockerfile": "own/Dockerfile"}
+UPLOAD = "/workers/scripts/sandbox-test"
+
+
+def write_dockerfile(program: Program, *lines: str) -> None:
+    folder = program.project.folder / "own"
+    folder.mkdir(exist_ok=True)
+    (folder / "Dockerfile").write_text("\n".join(["FROM docker.io/cloudflare/sandbox:0.12.10", *lines, ""]))
+
+
+def live(program: Program) -> dict[str, Any]:
+    """What serves: the Worker's deployments, and what applications run."""
+    account = f"{program.cloud.emulator.url}/accounts/{program.cloud.emulator.account_id}"
+    get = program.cloud.http.get
+    applications = get(f"{account}/containers/applications").json()["result"]
+    return {
+        "deployments": get(f"{account}{UPLOAD}/deployments").json()["result"],
+        "applications": [(each["configuration"]["image"], each["version"]) for each in applications],
+    }
+
+
+def words(text: str) -> str:
+    """A text without the line breaks of the engine's display."""
+    return " ".join(text.split())
+
+
+def failed_up(program: Program) -> str:
+    return words(program.project.fail("up", "--yes", "--skip-preview"))
+
+
+def test_a_build_that_fails_leaves_worker_image_and_application_as_they_were_and_says_so(program: Program):
+    write_dockerfile(program, "COPY missing /")
+    program.settings({**SMALL, "image": FAILING})
+    assert LEFT_ALONE in failed_up(program)
+    found = program.cloud.deployed()
+    assert found.keys().isdisjoint({"worker", "do_namespace", "container_application", "image_manifest"})
+
+    write_dockerfile(program)
+    program.up()
+    before = live(program)
+    images = program.cloud.deployed()["image_manifest"]
+    write_dockerfile(program, "COPY missing /")
+    changed = {**SMALL, "image": FAILING, "worker": {"variables": {"SLEEP_AFTER": "5m"}}}
+    program.settings(changed)
+    assert LEFT_ALONE in failed_up(program)
+    assert live(program) == before
+    assert program.cloud.deployed()["image_manifest"] == images
+
+    write_dockerfile(program, "LABEL mended=true")
+    program.cloud.calls()
+    program.up()
+    assert went_live(program) == ["image", "Worker"]
+
+
+def went_live(program: Program) -> list[str]:
+    """What was put into the account since the last time, in order: images and code."""
+    puts = [call for call in program.cloud.calls() if call.startswith("PUT ")]
+    found = ["image" if "/manifests/" in call else "Worker" if call.endswith(UPLOAD) else "" for call in puts]
+    return [kind for kind in found if kind]
+
+
+def test_one_image_of_several_that_fails_keeps_the_worker_back(program: Program):
+    write_dockerfile(program, "COPY missing /")
+    further = {"further_sandboxes": {"py": {"class_name": "SandboxPython", "image": FAILING}}}
+    program.settings({**SMALL, **further})
+    assert LEFT_ALONE in failed_up(program)
+    assert program.cloud.deployed().keys().isdisjoint({"worker", "container_application"})
+
+
+def test_packages_that_cannot_be_installed_are_told_with_their_setting(program: Program):
+    program.settings({**SMALL, "image": {"apt": ["jq=1.6"]}})
+    shown = failed_up(program)
+    assert "there is no new image (image.apt could not be installed; what the command says is above, in" in shown
+    assert LEFT_ALONE in shown
+
+
+def test_a_worker_that_does_not_wait_may_be_ahead_of_its_image(program: Program):
+    write_dockerfile(program, "COPY missing /")
+    program.settings({**SMALL, "image": FAILING, "worker": {"waits_for_images": False}})
+    assert MAYBE_AHEAD in failed_up(program)
