@@ -1,4 +1,4 @@
-"""Large content (modules, image layers) as files named by their SHA-256.
+"""Large content (modules, image layers) as files named by their SHA-256, or SHA-512 where a client chose that.
 
 A file appears under its final name only when it is whole, so a killed process leaves at most a temporary file.
 Equal content is stored once; documents refer to it by digest.
@@ -9,6 +9,8 @@ import shutil
 import tempfile
 from collections.abc import Container
 from pathlib import Path
+
+_LENGTHS = (64, 128)  # hexadecimal digits of the two
 
 
 class DigestMismatchError(Exception):
@@ -26,11 +28,15 @@ class Blobs:
     def put(self, content: bytes) -> str:
         """Keep the content; its SHA-256 in hex."""
         digest = hashlib.sha256(content).hexdigest()
+        self.put_as(content, digest)
+        return digest
+
+    def put_as(self, content: bytes, digest: str) -> None:
+        """Keep the content under a digest the caller has made."""
         if not self.has(digest):
             temporary = self.new_file()
             temporary.write_bytes(content)
             self.adopt(temporary, digest)
-        return digest
 
     def new_file(self) -> Path:
         """An empty file to stream into, then `adopt`; it is on the same disk, so adopting is a rename."""
@@ -56,8 +62,8 @@ class Blobs:
 
     def path(self, digest: str) -> Path:
         """Where the content of a digest lies, if it does."""
-        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-            raise DigestMismatchError(f"not a SHA-256 in hex: {digest!r}")
+        if len(digest) not in _LENGTHS or not set(digest) <= set("0123456789abcdef"):
+            raise DigestMismatchError(f"not a SHA-256 or SHA-512 in hex: {digest!r}")
         return self._folder / digest[:2] / digest
 
     def delete(self, digest: str) -> bool:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 from . import errors
 from .errors import ApiError, Failure
 from .identity import Identity
+from .query import Query
 from .registry import Operation
 from .schema import Check, problems
 from .store import Document, Store
@@ -51,7 +52,19 @@ class Raw:
     prefix: bytes = b""  # sent before the file
 
 
+class Taken(Raw):
+    """The handler took the connection over, and it has ended: nothing is to be sent."""
+
+
 Reply = Result | Raw
+
+
+class PendingError(Exception):
+    """A handler cannot go on before something has been done that takes time; it is undone and then called again."""
+
+    def __init__(self, work: Callable[[], Awaitable[None]]) -> None:
+        super().__init__("something has to be done first")
+        self.work = work
 
 
 class Call:
@@ -96,9 +109,9 @@ class Call:
         return {name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]}
 
     @cached_property
-    def query(self) -> dict[str, str]:
-        """Query parameters; of a repeated one the last."""
-        return dict(parse_qsl(self.query_string, keep_blank_values=True, errors="replace"))
+    def query(self) -> Query:
+        """Query parameters, which know which of them were asked for."""
+        return Query(self.query_string)
 
     def flag(self, name: str) -> bool:
         """A boolean query parameter, false when absent."""
@@ -109,7 +122,7 @@ class Call:
 
     def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
         """A query parameter out of a set."""
-        value = self.query.get(name, default)
+        value = self.query.get(name) or default
         if value not in choices:
             raise errors.BAD_QUERY(name=name, problem=f"must be one of {', '.join(choices)}")
         return value

@@ -49,6 +49,11 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def stamp_of(seconds: float) -> str:
+    """The same for seconds since 1970."""
+    return stamp(datetime.fromtimestamp(seconds, UTC))
+
+
 def parse_stamp(text: str) -> datetime | None:
     """Read RFC 3339; None when it is not (or has no zone)."""
     try:

@@ -54,6 +54,9 @@ FORBIDDEN_ZONE = Failure(403, 9109, "Unauthorized to access requested resource")
 BAD_JSON = Failure(400, 6007, "Malformed JSON in request body", _PROBED)
 TOO_LARGE = Failure(413, 413, "Request entity too large: the limit is {limit} bytes", "inferred")
 BAD_QUERY = Failure(400, 6003, "Invalid query parameter {name}: {problem}", "inferred")
+NOT_HERE = Failure(
+    400, 7000, "The emulator does not have {method} {path}: docs/emulator.md lists what it has.", "the emulator's own"
+)
 INTERNAL = Failure(500, 10001, "Internal error of the emulator: see its log", "the emulator's own")
 
 

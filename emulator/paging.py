@@ -48,7 +48,7 @@ def asked_page(call: Call, *, default: int = 20, most: int = 100, least: int = 1
 def whole_query(call: Call, name: str, default: int, least: int, most: int) -> int:
     """A whole-number query parameter within limits."""
     value = call.query.get(name)
-    if value is None or value == "":
+    if not value:
         return default
     if not (value.isascii() and value.isdigit() and len(value) < 12 and least <= int(value) <= most):
         raise errors.BAD_QUERY(name=name, problem=f"must be a number from {least} to {most}")

@@ -43,16 +43,20 @@ _REAL = {
     "Workers Scripts Write": "e086da7e2179491d91ee5f35b3ca210a",
     "Workers Tail Read": "05880cd1bdc24d8bae0be2136972816b",
     "Zone Read": "c8fed203ed3043cba015a93ad1616f1f",
+    "Zone Settings Read": "517b21aee92c4d89936c976ba6e4be55",
+    "Zone Settings Write": "3030687196b94b638145a3953da2b699",
     "Zone Write": "e6d2666161e84845a636613608cee8d5",
 }
 
 _PAIRS = {
     ACCOUNT: (
         "Access: Apps and Policies",
+        "Access: Organizations, Identity Providers, and Groups",
         "Access: Service Tokens",
         "Account API Tokens",
         "Account Rulesets",
         "Account Settings",
+        "D1",
         "Queues",
         "Secrets Store",
         "Workers Containers",
@@ -62,7 +66,15 @@ _PAIRS = {
         "Workers Scripts",
         "Workers Tail",
     ),
-    ZONE: ("DNS", "SSL and Certificates", "Workers Routes", "Zone", "Zone WAF", "Access: Apps and Policies"),
+    ZONE: (
+        "DNS",
+        "SSL and Certificates",
+        "Workers Routes",
+        "Zone",
+        "Zone Settings",
+        "Zone WAF",
+        "Access: Apps and Policies",
+    ),
     USER: ("API Tokens", "Memberships", "User Details"),
     R2_BUCKET: ("Workers R2 Storage Bucket Item",),
 }

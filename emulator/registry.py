@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from . import errors
+
 if TYPE_CHECKING:
     from .calls import Call, Reply
     from .world import World
@@ -36,6 +38,8 @@ class Fidelity(enum.StrEnum):
     """The common path is right; the note says what is missing."""
     STORED = "stored"
     """Accepted, checked for shape, kept and given back; it has no effect."""
+    ABSENT = "absent"
+    """Refused with a sentence that says so."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,15 @@ class Service:
             return handler
 
         return register
+
+    def absent(self, method: str, path: str) -> None:
+        """Say that an official operation is not here, where its path would be taken for that of another."""
+
+        def absent(call: "Call") -> "Reply":
+            raise errors.NOT_HERE(method=call.method, path=call.path)
+
+        name = "_".join(["absent", method.lower(), *(part.strip("{}") for part in path.split("/") if part)])
+        self.operation(method, path, fidelity=Fidelity.ABSENT, name=name)(absent)
 
     def mount(self, segment: str, rows: tuple[Mounted, ...] = (), *, aside: bool = False) -> Callable[[H], H]:
         """Serve everything below `/segment` (outside the API) with one async handler that routes and authenticates.

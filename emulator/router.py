@@ -1,7 +1,7 @@
 """From a path to an operation, by a tree of segments.
 
 Look-up costs one dictionary access per segment whatever the number of operations; a literal segment wins over a
-parameter, as `/rulesets/phases/…` must over `/rulesets/{ruleset_id}`.
+parameter, as `/rulesets/phases/…` must over `/rulesets/{ruleset_id}`; `{object_key*}` takes all segments left.
 """
 
 from collections.abc import Iterable
@@ -14,6 +14,7 @@ from .registry import Operation
 class _Node:
     literals: dict[str, "_Node"] = field(default_factory=dict)
     parameter: "_Node | None" = None
+    rest: "_Node | None" = None
     operations: dict[str, Operation] = field(default_factory=dict)
     names: tuple[str, ...] = ()
 
@@ -34,7 +35,11 @@ class Router:
         node = self._root
         names: list[str] = []
         for segment in split(operation.base + operation.path):
-            if segment.startswith("{"):
+            if segment.endswith("*}"):
+                names.append(segment[1:-2])
+                node.rest = node.rest or _Node()
+                node = node.rest
+            elif segment.startswith("{"):
                 names.append(segment[1:-1])
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
@@ -65,13 +70,15 @@ def _descend(node: _Node, segments: list[str], depth: int, values: list[str]) ->
         found = _descend(literal, segments, depth + 1, values)
         if found is not None:
             return found
-    if node.parameter is None or not segment:
-        return None
-    values.append(segment)
-    found = _descend(node.parameter, segments, depth + 1, values)
-    if found is None:
+    if node.parameter is not None and segment:
+        values.append(segment)
+        found = _descend(node.parameter, segments, depth + 1, values)
+        if found is not None:
+            return found
         values.pop()
-    return found
+    if node.rest is not None:
+        values.append("/".join(segments[depth:]))
+    return node.rest
 
 
 def split(path: str) -> list[str]:

@@ -97,8 +97,8 @@ _ACCESS: Final = (
             "httpOnlyCookieAttribute": Input(default=True),
             "sessionDuration": Input(default="24h"),
             "policies": Input(Items(snake("id", "precedence")), computed=True),
-            "destinations": Input(Items(_DESTINATION), computed=True, echoed=True),
-            "selfHostedDomains": Input(Items(), computed=True, echoed=True),
+            "destinations": Input(Items(_DESTINATION), computed=True, echoed=True, follows="domain"),
+            "selfHostedDomains": Input(Items(), computed=True, echoed=True, follows="domain"),
             "corsHeaders": Input(_CORS_HEADERS, computed=True),
             **dict.fromkeys(("allowedIdps", "customPages"), _LIST),
             "tags": Input(Bag()),
@@ -142,7 +142,8 @@ _TOKENS: Final = (
             "name": REQUIRED,
             "policies": Input(Items(_TOKEN_POLICY), required=True, from_writes=True),
             "condition": Input(snake(requestIp=snake(ins=Items(), notIns=Items()))),
-            **optional("expiresOn", "notBefore"),
+            "expiresOn": Input(forgotten=True),
+            **optional("notBefore"),
             "status": CHOSEN,
         },
         outputs={
@@ -151,6 +152,7 @@ _TOKENS: Final = (
             "value": Output(secret=True),
         },
         imports=("accountId", "id"),
+        schema_version="501",
     ),
 )
 

@@ -35,6 +35,16 @@ class CallError(Exception):
         self.status = status
 
 
+class SilentError(Exception):
+    """Nobody listens. The real plugin would try for minutes, which helps only where a network is in between."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"the emulator at {url} does not answer; was it stopped? Start it again, as `make up` does, then run the "
+            "same command again"
+        )
+
+
 class DeserializationError(Exception):
     """An answer to a read is not what the API promises."""
 
@@ -187,6 +197,9 @@ class Client:
                 connection.request(method, self._prefix + path, body=content or None, headers=dict(headers))
                 response = connection.getresponse()
                 read = response.read()
+            except ConnectionRefusedError:
+                connection.close()
+                raise SilentError(self._url) from None
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 if kept is not None and isinstance(error, ConnectionError | http.client.RemoteDisconnected):

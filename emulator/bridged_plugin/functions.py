@@ -45,6 +45,7 @@ def get_zone(client: Client, arguments: Values) -> Values:
 def _the_one(client: Client, wanted: Values) -> str:
     account = _known(wanted.get("account") or {}, ("id", "name"))
     query: dict[str, str] = {name: str(wanted[name]) for name in ("name", "status") if name in wanted}
+    query["match"] = str(wanted.get("match", "all"))
     query |= {f"account.{name}": str(value) for name, value in account.items()}
     zones = client.get("/zones", query=query).strict()
     if len(zones) != 1:

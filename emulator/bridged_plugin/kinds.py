@@ -48,12 +48,18 @@ class Input:
     read_as: str = ""
     echoed: bool = False
     """The API's choice is sent back to it with every update."""
+    follows: str = ""
+    """The property that the API derives this one from: where that changes, this one is not sent back."""
+    forgotten: bool = False
+    """One that is taken away is left out of the request, and not sent as null."""
     ignored: bool = False
     """A change is never noticed."""
     from_writes: bool = False
     """Answers to writes overrule what the program said."""
     keeps: Callable[[Any, Any, Values], bool] | None = None
     """Whether, of a state, a value (first) means the one that was read (second)."""
+    suffices: Callable[[Any, Any], bool] = lambda _old, _new: False
+    """Whether a state's value (first) will do for what the program says (second), although it differs."""
 
     def name_in_bodies(self, name: str) -> str:
         """Give the name that requests use."""
@@ -103,6 +109,8 @@ class Kind:
     bare: str = ""
     """The body is this property alone."""
     imports: tuple[str, ...] = ()
+    schema_version: str = "500"
+    """What states are marked with, so that the real plugin can go on with them."""
     completed: Callable[[Values], Values] = dict
     """Fills in what follows from what the program says."""
     problem: Callable[[Values], tuple[str, str] | None] = lambda _values: None

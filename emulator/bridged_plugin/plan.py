@@ -4,11 +4,12 @@ A state has the program's values with defaults filled in, and the API's values f
 Differences are between the state and what the program says, so drift that a refresh found is mended.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from .kinds import MISSING_ID, Kind, Place, Values
+from .kinds import MISSING_ID, Input, Kind, Place, Values
 from .wire import UNKNOWN, Secret, has_unknown
 
 _OWNERS: Final = {"accounts": "accountId", "zones": "zoneId"}
@@ -52,9 +53,13 @@ def differences(kind: Kind, state: Values, inputs: Mapping[str, Any]) -> dict[st
             found[name] = "delete"
         elif old is None:
             found[name] = "add"
-        elif has_unknown(new) or each.shape.normal(old) != each.shape.normal(new):
+        elif has_unknown(new) or not _means(each, old, new):
             found[name] = "update"
     return found
+
+
+def _means(each: Input, old: Any, new: Any) -> bool:
+    return each.shape.normal(old) == each.shape.normal(new) or each.suffices(old, new)
 
 
 def replacing(kind: Kind, changes: Mapping[str, str]) -> list[str]:
@@ -91,11 +96,12 @@ def _body(kind: Kind, wanted: Values, state: Values, former: Mapping[str, Any]) 
         if each.place is not Place.BODY:
             continue
         value = wanted.get(name)
-        if value is None and each.echoed and name not in former:
+        followed = each.follows and wanted.get(each.follows) != state.get(each.follows)
+        if value is None and each.echoed and name not in former and not followed:
             value = state.get(name)
         if value is not None:
             body[each.name_in_bodies(name)] = each.shape.to_api(value)
-        elif not each.computed and state.get(name) is not None:
+        elif not each.computed and not each.forgotten and state.get(name) is not None:
             body[each.name_in_bodies(name)] = None
     return body[kind.inputs[kind.bare].name_in_bodies(kind.bare)] if kind.bare else body
 
@@ -159,6 +165,12 @@ def concealed(kind: Kind, state: Values) -> Values:
         name: Secret(value) if name in secret and value is not None and value is not UNKNOWN else value
         for name, value in state.items()
     }
+
+
+def recorded(kind: Kind, resource_id: str, state: Values) -> Values:
+    """Give a state as the engine keeps it: with the id and the mark without which the real plugin cannot read it."""
+    mark = json.dumps({"schema_version": kind.schema_version}, separators=(",", ":"))
+    return {**concealed(kind, state), "id": resource_id, "__meta": mark}
 
 
 def inputs_after_read(kind: Kind, state: Values, former: Values) -> Values:

@@ -1,10 +1,10 @@
 """The stand-in's process: serves on a free port of loopback, says which on the first line, and ends with the engine."""
 
 import os
+import select
 import signal
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 
@@ -14,7 +14,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from .service import Service
 
 _THREADS = 64
-_LOOK_SECONDS = 1.0
+_LOOK_MILLISECONDS = 500
 
 
 def main() -> None:
@@ -37,7 +37,9 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End when the process that started this one is gone: an engine that is killed sends no signal."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK_SECONDS)
+    """End when the process that started this one, and reads what it writes, is gone: when killed it sends no signal."""
+    written = select.poll()
+    written.register(sys.stdout.fileno(), 0)  # no event is asked for; that nobody reads any more comes by itself
+    while os.getppid() == parent and not written.poll(_LOOK_MILLISECONDS):
+        pass
     os._exit(0)

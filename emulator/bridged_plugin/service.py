@@ -15,7 +15,16 @@ from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from . import plan, wire
-from .client import CallError, Client, DeserializationError, Pace, RefusedUrlError, StoppedError, checked_url
+from .client import (
+    CallError,
+    Client,
+    DeserializationError,
+    Pace,
+    RefusedUrlError,
+    SilentError,
+    StoppedError,
+    checked_url,
+)
 from .functions import FUNCTIONS
 from .kinds import Kind, Reading, Values
 from .table import KINDS, VERSION
@@ -32,7 +41,15 @@ _MALFORMED: Final = (
 )
 _UNCONFIGURED: Final = "no API token is configured: set CLOUDFLARE_API_TOKEN or cloudflare:apiToken"
 _GONE: Final = "Resource not found: it was not found on the server and will be removed from state"
-_TOLD: Final = (CallError, DeserializationError, RefusedUrlError, StoppedError, plan.RefusedError, ValueError)
+_TOLD: Final = (
+    CallError,
+    DeserializationError,
+    RefusedUrlError,
+    SilentError,
+    StoppedError,
+    plan.RefusedError,
+    ValueError,
+)
 _KINDS: Final = provider_pb2.PropertyDiff.Kind
 
 
@@ -146,7 +163,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         if request.preview:
             return provider_pb2.CreateResponse(properties=wire.encode(plan.preview(kind, wanted, None)))
         made, state = _reported(context, lambda: self._create(kind, wanted))
-        return provider_pb2.CreateResponse(id=made, properties=wire.encode(plan.concealed(kind, state)))
+        return provider_pb2.CreateResponse(id=made, properties=wire.encode(plan.recorded(kind, made, state)))
 
     def _create(self, kind: Kind, wanted: Values) -> tuple[str, Values]:
         method = kind.create[0]
@@ -164,7 +181,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
             shown = plan.preview(kind, wanted, state)
         else:
             shown = _reported(context, lambda: self._update(kind, request.id, wanted, state, former))
-        return provider_pb2.UpdateResponse(properties=wire.encode(plan.concealed(kind, shown)))
+        return provider_pb2.UpdateResponse(properties=wire.encode(plan.recorded(kind, request.id, shown)))
 
     def _update(self, kind: Kind, resource_id: str, wanted: Values, state: Values, former: Values) -> Values:
         path = plan.address(kind.one_path, wanted, resource_id)
@@ -183,7 +200,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         own, fresh = found
         inputs = plan.inputs_after_read(kind, fresh, former)
         return provider_pb2.ReadResponse(
-            id=own, inputs=wire.encode(inputs), properties=wire.encode(plan.concealed(kind, fresh))
+            id=own, inputs=wire.encode(inputs), properties=wire.encode(plan.recorded(kind, own, fresh))
         )
 
     def _read(self, kind: Kind, given: str, state: Values) -> tuple[str, Values] | None:

@@ -5,11 +5,13 @@ Observed with the 6.17 line on 2026-11-16; properties and names are those of the
 Properties that were never exercised are left out, so that using one is refused instead of guessed at.
 """
 
+from dataclasses import replace
 from typing import Any, Final
 
 from .access_rows import ROWS as ACCESS_ROWS
 from .kinds import ACCOUNT, CHOSEN, MOVING, OPTIONAL, REQUIRED, ZONE, Input, Kind, Output, Place, Reading, Values
 from .shapes import Bag, Items, JsonText, Record, same, snake
+from .wire import UNKNOWN
 
 VERSION: Final = "6.23.1"
 
@@ -154,6 +156,18 @@ def _has_hosts(old: Any, new: Any, _state: Values) -> bool:
     return set(old or ()) <= set(new or ())
 
 
+def _has_these_hosts(old: Any, new: Any) -> bool:
+    """Whether a certificate is good for fewer hosts too: the real plugin sees no change in that."""
+    return set(new or ()) <= set(old or ())
+
+
+def _only_advanced(values: Values) -> tuple[str, str] | None:
+    kind = values.get("type", "advanced")
+    if kind in ("advanced", UNKNOWN):
+        return None
+    return "type", f'Attribute type value must be one of: ["advanced"], got: "{kind}"'
+
+
 def _proxied_for_a_while(values: Values) -> tuple[str, str] | None:
     if values.get("proxied") is True and isinstance(values.get("ttl"), int | float) and values["ttl"] != 1:
         return "ttl", "ttl must be set to 1 when `proxied` is true"
@@ -161,9 +175,7 @@ def _proxied_for_a_while(values: Values) -> tuple[str, str] | None:
 
 
 def _replacing(**inputs: Input) -> dict[str, Input]:
-    return {
-        name: Input(each.shape, each.required, True, each.computed, keeps=each.keeps) for name, each in inputs.items()
-    }
+    return {name: replace(each, replaces=True) for name, each in inputs.items()}
 
 
 _DATA: Final = snake(
@@ -232,9 +244,9 @@ _ZONES: Final = (
         path="/zones/{zoneId}/ssl/certificate_packs",
         inputs={
             "zoneId": ZONE,
+            "type": REQUIRED,
             **_replacing(
-                type=REQUIRED,
-                hosts=Input(Bag(), keeps=_has_hosts),
+                hosts=Input(Bag(), keeps=_has_hosts, suffices=_has_these_hosts),
                 validationMethod=REQUIRED,
                 validityDays=REQUIRED,
                 certificateAuthority=REQUIRED,
@@ -252,6 +264,7 @@ _ZONES: Final = (
         create=("POST", "/zones/{zoneId}/ssl/certificate_packs/order"),
         update="",
         imports=("zoneId", "id"),
+        problem=_only_advanced,
     ),
     Kind(
         name="WorkersCronTrigger",

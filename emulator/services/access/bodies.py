@@ -85,13 +85,16 @@ _POLICY_OPTIONS = {
     "purpose_justification_required": nullable(flag()),
 }
 _DECISION = text(choices=["allow", "deny", "non_identity", "bypass"])
-POLICY = fields({"name": text(least=1), "decision": _DECISION, "include": _RULES}, _POLICY_OPTIONS, closed=False)
+_PRECEDENCE = nullable(number(least=1, most=10**6, whole=True))
+_POLICY = {"name": text(least=1), "decision": _DECISION, "include": _RULES}
+POLICY = fields(_POLICY, _POLICY_OPTIONS, closed=False)
+APP_POLICY = fields(_POLICY, {**_POLICY_OPTIONS, "precedence": _PRECEDENCE}, closed=False)
 _LINK = fields(
     {},
     {
         **_POLICY_OPTIONS,
         "id": nullable(text(least=1)),
-        "precedence": nullable(number(least=1, most=10**6, whole=True)),
+        "precedence": _PRECEDENCE,
         "name": nullable(text()),
         "decision": nullable(_DECISION),
         "include": _RULES,
@@ -125,4 +128,9 @@ SERVICE_TOKEN = fields(
 )
 SERVICE_TOKEN_CHANGE = fields(
     {}, {"name": text(least=1), "duration": nullable(text()), "enabled": nullable(flag())}, closed=False
+)
+GROUP = fields(
+    {"name": text(least=1), "include": items(_rule, least=1)},
+    {"exclude": _RULES, "require": _RULES, "is_default": nullable(either(flag(), items(_rule)))},
+    closed=False,
 )

@@ -1,10 +1,10 @@
-"""Operations of Access; applications and service tokens exist below accounts and below zones."""
+"""Operations of Access; applications, groups and service tokens exist below accounts and below zones."""
 
 from emulator.calls import Call, Result
 from emulator.paging import page_of, page_of_kind
 from emulator.registry import Fidelity, Service
 
-from . import bodies, errors, rules
+from . import app_policies, bodies, errors, rules
 
 api = Service(
     "access",
@@ -14,22 +14,38 @@ api = Service(
 
 _APPS_READ, _APPS_WRITE = "Access: Apps and Policies Read", "Access: Apps and Policies Write"
 _TOKENS_READ, _TOKENS_WRITE = "Access: Service Tokens Read", "Access: Service Tokens Write"
+_GROUPS_READ = ("Access: Organizations, Identity Providers, and Groups Read", _APPS_READ)
+_GROUPS_WRITE = ("Access: Organizations, Identity Providers, and Groups Write", _APPS_WRITE)
+_HELD = "policies that name it do not hold it"
+_OWN = "the application's own ones, no reusable ones"
 _POLICIES = "/accounts/{account_id}/access/policies"
 _POLICY_PATH = _POLICIES + "/{policy_id}"
 
 
 def _declare(owner: str, prefix: str) -> None:
-    """Declare the operations on applications and service tokens of accounts or of zones."""
-    apps, tokens = f"{owner}/access/apps", f"{owner}/access/service_tokens"
+    """Declare the operations on applications, groups and service tokens of accounts or of zones."""
+    apps, tokens, groups = (f"{owner}/access/{name}" for name in ("apps", "service_tokens", "groups"))
+    api.absent("GET", apps + "/ca")
     app, token = apps + "/{app_id}", tokens + "/{service_token_id}"
+    policies, policy = app + "/policies", app + "/policies/{policy_id}"
     kept = "kept and given back, secrets (of SaaS and SCIM) neither; enforced by nothing yet"
     for method, path, needs, name, handler, note in (
-        ("GET", apps, _APPS_READ, "list_apps", _list_apps, "filters name, domain, aud"),
+        ("GET", apps, _APPS_READ, "list_apps", _list_apps, "filters name, domain, aud, exact, search"),
         ("POST", apps, _APPS_WRITE, "create_app", _create_app, kept),
         ("GET", app, _APPS_READ, "get_app", _get_app, ""),
         ("PUT", app, _APPS_WRITE, "replace_app", _replace_app, kept),
         ("DELETE", app, _APPS_WRITE, "delete_app", _delete_app, ""),
-        ("GET", tokens, _TOKENS_READ, "list_service_tokens", _list_service_tokens, ""),
+        ("GET", policies, _APPS_READ, "list_app_policies", _list_app_policies, "reusable ones too"),
+        ("POST", policies, _APPS_WRITE, "create_app_policy", _create_app_policy, kept),
+        ("GET", policy, _APPS_READ, "get_app_policy", _get_app_policy, ""),
+        ("PUT", policy, _APPS_WRITE, "replace_app_policy", _replace_app_policy, _OWN),
+        ("DELETE", policy, _APPS_WRITE, "delete_app_policy", _delete_app_policy, _OWN),
+        ("GET", groups, _GROUPS_READ, "list_groups", _list_groups, "filters name, search"),
+        ("POST", groups, _GROUPS_WRITE, "create_group", _create_group, kept),
+        ("GET", groups + "/{group_id}", _GROUPS_READ, "get_group", _get_group, ""),
+        ("PUT", groups + "/{group_id}", _GROUPS_WRITE, "replace_group", _replace_group, kept),
+        ("DELETE", groups + "/{group_id}", _GROUPS_WRITE, "delete_group", _delete_group, _HELD),
+        ("GET", tokens, _TOKENS_READ, "list_service_tokens", _list_service_tokens, "filters name, search"),
         ("POST", tokens, _TOKENS_WRITE, "create_service_token", _create_service_token, "the secret only here"),
         ("GET", token, _TOKENS_READ, "get_service_token", _get_service_token, ""),
         ("PUT", token, _TOKENS_WRITE, "change_service_token", _change_service_token, ""),
@@ -42,10 +58,7 @@ def _declare(owner: str, prefix: str) -> None:
 
 
 def _list_apps(call: Call) -> Result:
-    wanted = {name: call.query[name] for name in ("name", "domain", "aud") if call.query.get(name)}
-    apps = call.store.select("access_app", rules.scope(call))
-    found = [app for app in apps if all(app.get(name) == value for name, value in wanted.items())]
-    listed = page_of(call, found, default=25, most=1000)
+    listed = page_of(call, rules.matching_apps(call), default=25, most=1000)
     listed.result = [rules.app_view(call, app) for app in listed.result]
     return listed
 
@@ -67,6 +80,26 @@ def _delete_app(call: Call) -> Result:
     app = rules.get_app(call)
     call.store.delete("access_app", rules.scope(call), app["id"])
     return Result({"id": app["id"]}, status=202)
+
+
+def _list_app_policies(call: Call) -> Result:
+    return page_of(call, app_policies.listed(call), default=25, most=1000)
+
+
+def _create_app_policy(call: Call) -> Result:
+    return Result(app_policies.create(call, call.body(bodies.APP_POLICY, errors.INVALID)), status=201)
+
+
+def _get_app_policy(call: Call) -> Result:
+    return Result(app_policies.found(call))
+
+
+def _replace_app_policy(call: Call) -> Result:
+    return Result(app_policies.replace(call, call.body(bodies.APP_POLICY, errors.INVALID)))
+
+
+def _delete_app_policy(call: Call) -> Result:
+    return Result({"id": app_policies.delete(call)}, status=202)
 
 
 @api.operation("GET", _POLICIES, needs=_APPS_READ)
@@ -105,8 +138,30 @@ def delete_policy(call: Call) -> Result:
     return Result({"id": call.params["policy_id"]}, status=202)
 
 
+def _list_groups(call: Call) -> Result:
+    return page_of(call, rules.matching_groups(call), default=25, most=1000)
+
+
+def _create_group(call: Call) -> Result:
+    return Result(rules.write_group(call, call.body(bodies.GROUP, errors.INVALID), None), status=201)
+
+
+def _get_group(call: Call) -> Result:
+    return Result(rules.get_group(call))
+
+
+def _replace_group(call: Call) -> Result:
+    return Result(rules.write_group(call, call.body(bodies.GROUP, errors.INVALID), rules.get_group(call)))
+
+
+def _delete_group(call: Call) -> Result:
+    group = rules.get_group(call)
+    call.store.delete("access_group", rules.scope(call), group["id"])
+    return Result({"id": group["id"]}, status=202)
+
+
 def _list_service_tokens(call: Call) -> Result:
-    listed = page_of_kind(call, "access_service_token", rules.scope(call), default=25, most=1000)
+    listed = page_of(call, rules.matching_service_tokens(call), default=25, most=1000)
     listed.result = [rules.service_token_view(token) for token in listed.result]
     return listed
 

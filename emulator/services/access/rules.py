@@ -29,7 +29,7 @@ def scope(call: Call) -> str:
     return str(call.params.get("zone_id") or call.account_id)
 
 
-def _settable(body: Document) -> Document:
+def settable(body: Document) -> Document:
     """What of an application or policy is kept: not what the API makes itself and a client sends back, no secrets."""
     given = {name: value for name, value in body.items() if value is not None and name not in _READ_ONLY}
     if isinstance(given.get("saas_app"), dict):
@@ -49,15 +49,36 @@ def _concealed(value: Any) -> Any:
 # Applications
 
 
+def matching_apps(call: Call) -> list[Document]:
+    """Applications that fit the filters: part of a name or domain unless `exact`, and anything of them by `search`."""
+    wanted, exact, search = call.query.given("name", "domain"), call.flag("exact"), call.query.get("search")
+    aud = call.query.get("aud")
+    return [
+        app
+        for app in call.store.select("access_app", scope(call))
+        if aud in ("", app.get("aud"))
+        and all(_like(app.get(name), value, exact=exact) for name, value in wanted.items())
+        and any(_like(app.get(name), search) for name in ("name", "domain", "aud"))
+    ]
+
+
+def _like(value: object, wanted: str, *, exact: bool = False) -> bool:
+    text = str(value or "")
+    return text == wanted if exact else wanted.lower() in text.lower()
+
+
 def write_app(call: Call, body: Document, former: Document | None) -> Document:
     """Create or replace an application."""
     now = call.world.clock.stamp()
-    app = _settable(body)
+    app = settable(body)
     if app["type"] in WITH_TARGETS and "target_criteria" not in app:
         raise errors.INVALID(problem="target_criteria is required")
     _derive_domains(app)
+    own = former.get("policies") if former else None
     if "policies" in app:
-        app["policies"] = _links(call, app["policies"])
+        app["policies"] = _links(call, app["policies"], own or [])
+    elif own:
+        app["policies"] = own  # who does not speak of policies does not take them away
     identity = {
         "id": former["id"] if former else uuid_id(),
         "aud": former["aud"] if former else secrets.token_hex(32),
@@ -65,10 +86,13 @@ def write_app(call: Call, body: Document, former: Document | None) -> Document:
         "updated_at": now,
     }
     _refuse_twin(call, app, identity["id"])
-    app.update(identity)
+    return put_app(call, {**app, **identity})
+
+
+def put_app(call: Call, app: Document) -> Document:
+    """Write an application with the label its twins are found by."""
     labels = {"domain": app["domain"]} if "domain" in app else {}
-    call.store.put("access_app", scope(call), app["id"], app, labels=labels)
-    return app
+    return call.store.put("access_app", scope(call), app["id"], app, labels=labels)
 
 
 def _derive_domains(app: Document) -> None:
@@ -90,24 +114,27 @@ def _derive_domains(app: Document) -> None:
     app.setdefault("destinations", [{"type": "public", "uri": uri} for uri in known])
 
 
-def _links(call: Call, entries: list[Any]) -> list[Document]:
-    links = [_link(call, entry, place) for place, entry in enumerate(entries, 1)]
+def _links(call: Call, entries: list[Any], former: list[Document]) -> list[Document]:
+    own = {each["id"]: each for each in former if each.get("reusable") is False}
+    links = [_link(call, entry, place, own) for place, entry in enumerate(entries, 1)]
     precedences = [link["precedence"] for link in links]
     if len(set(precedences)) != len(precedences):
         raise errors.INVALID(problem="policy precedences must be unique")
     return links
 
 
-def _link(call: Call, entry: Any, place: int) -> Document:
-    """A policy of an application: a reference to a reusable one, or one of its own."""
+def _link(call: Call, entry: Any, place: int, own: dict[str, Document]) -> Document:
+    """A policy of an application: a reference to a reusable one, or one of its own, new or there before."""
     if isinstance(entry, str):
         entry = {"id": entry}
     precedence = entry.get("precedence") or place
+    if entry.get("id") in own:
+        return {**own[entry["id"]], **settable(entry), "precedence": precedence}
     if entry.get("id"):
         if not call.store.has("access_policy", call.account_id, entry["id"]):
             raise errors.UNKNOWN_POLICY(policy=entry["id"])
         return {"id": entry["id"], "precedence": precedence}
-    return {**_settable(entry), "id": uuid_id(), "precedence": precedence, "reusable": False}
+    return {**settable(entry), "id": uuid_id(), "precedence": precedence, "reusable": False}
 
 
 def _refuse_twin(call: Call, app: Document, own_id: str) -> None:
@@ -144,7 +171,7 @@ def write_policy(call: Call, body: Document, former: Document | None) -> Documen
     """Create or replace a reusable policy."""
     now = call.world.clock.stamp()
     policy = {
-        **_settable(body),
+        **settable(body),
         "id": former["id"] if former else uuid_id(),
         "reusable": True,
         "created_at": former["created_at"] if former else now,
@@ -182,6 +209,45 @@ def delete_policy(call: Call) -> None:
 
 
 # Service tokens
+
+
+def matching_service_tokens(call: Call) -> list[Document]:
+    """Service tokens of a name, or with a word in the name."""
+    name, search = call.query.get("name"), call.query.get("search")
+    found = call.store.select("access_service_token", scope(call))
+    return [token for token in found if name in ("", token["name"]) and _like(token["name"], search)]
+
+
+def write_group(call: Call, body: Document, former: Document | None) -> Document:
+    """Create or replace a group."""
+    now = call.world.clock.stamp()
+    group = {
+        "exclude": [],
+        "require": [],
+        "is_default": [],
+        **settable(body),
+        "id": former["id"] if former else uuid_id(),
+        "created_at": former["created_at"] if former else now,
+        "updated_at": now,
+    }
+    if not isinstance(group["is_default"], list):
+        group["is_default"] = group["include"] if group["is_default"] else []
+    return call.store.put("access_group", scope(call), group["id"], group)
+
+
+def get_group(call: Call) -> Document:
+    """The path's group."""
+    group = call.store.get("access_group", scope(call), call.params["group_id"])
+    if group is None:
+        raise errors.NO_GROUP()
+    return group
+
+
+def matching_groups(call: Call) -> list[Document]:
+    """Groups of a name, or with a word in the name."""
+    name, search = call.query.get("name"), call.query.get("search")
+    found = call.store.select("access_group", scope(call))
+    return [group for group in found if name in ("", group["name"]) and _like(group["name"], search)]
 
 
 def create_service_token(call: Call, body: Document) -> tuple[Document, str]:

@@ -25,10 +25,12 @@ def get_account(call: Call) -> Result:
     return Result(rules.account_view(call.store.get("account", "", call.account_id) or {}))
 
 
-@api.operation("GET", "/memberships", needs="Memberships Read", fidelity=Fidelity.PARTIAL, note="no filters, no roles")
+@api.operation(
+    "GET", "/memberships", needs="Memberships Read", fidelity=Fidelity.PARTIAL, note="one role, accepted at once"
+)
 def list_memberships(call: Call) -> Result:
     """List the user's memberships."""
-    return page_of(call, [rules.membership(account) for account in rules.visible_accounts(call)], most=50)
+    return page_of(call, rules.memberships(call), most=50)
 
 
 @api.operation("GET", "/user", needs="User Details Read", fidelity=Fidelity.PARTIAL, note="name and address are empty")

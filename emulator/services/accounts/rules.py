@@ -22,6 +22,18 @@ def account_view(account: Document) -> Document:
     }
 
 
+def memberships(call: Call) -> list[Document]:
+    """The user's memberships that fit the filters."""
+    wanted = set(call.query.given("name", "account.name").values())
+    status = call.choice("status", ("accepted", "pending", "rejected", ""), "")
+    order = call.choice("order", ("id", "account.name", "status"), "account.name")
+    descending = call.choice("direction", ("asc", "desc"), "asc") == "desc"
+    found = [membership(account) for account in visible_accounts(call)]
+    found = [each for each in found if wanted <= {each["account"]["name"]} and status in ("", each["status"])]
+    key = (lambda each: each["account"]["name"]) if order == "account.name" else (lambda each: each[order])
+    return sorted(found, key=key, reverse=descending)
+
+
 def membership(account: Document) -> Document:
     """The user's membership in an account; its id follows from the account's."""
     return {

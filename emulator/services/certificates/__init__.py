@@ -1,1 +1,1 @@
-"""Advanced certificate packs of a zone; they become active by themselves, by the emulator's clock."""
+"""Certificate packs of a zone, universal and ordered; an order becomes active by the emulator's clock."""

@@ -27,6 +27,11 @@ def _one_of(*days: int) -> Check:
     return check
 
 
+_QUOTA = 100
+_UNIVERSAL = "/zones/{zone_id}/ssl/universal/settings"
+_UNIVERSAL_SETTINGS = fields(
+    {}, {"enabled": flag(), "certificate_authority": nullable(text(choices=["google", "lets_encrypt", "ssl_com"]))}
+)
 _ORDER = fields(
     {
         "certificate_authority": text(choices=["google", "lets_encrypt", "ssl_com"]),
@@ -39,12 +44,34 @@ _ORDER = fields(
 )
 
 
-@api.operation("GET", _PACKS, needs=READ, fidelity=Fidelity.PARTIAL, note="ordered packs only, no universal pack")
+@api.operation("GET", _PACKS, needs=READ, note="the universal pack too, unless it is switched off")
 def list_packs(call: Call) -> Result:
     """List packs; without `status=all` only the active ones."""
     every = call.choice("status", ("all", ""), "") == "all"
-    packs = [rules.pack_view(call, pack) for pack in call.store.select("certificate_pack", call.zone["id"])]
+    if call.choice("deploy", ("production", "staging", ""), "") == "staging":
+        return page_of(call, [], most=50)  # nothing here is ever staged
+    packs = [rules.pack_view(call, pack) for pack in rules.packs(call)]
     return page_of(call, [pack for pack in packs if every or pack["status"] == "active"], most=50)
+
+
+@api.operation("GET", _PACKS + "/quota", needs=READ, fidelity=Fidelity.PARTIAL, note="100 for every zone")
+def get_quota(call: Call) -> Result:
+    """Read how many packs were ordered and may be."""
+    return Result({"advanced": {"allocated": _QUOTA, "used": call.store.count("certificate_pack", call.zone["id"])}})
+
+
+@api.operation("GET", _UNIVERSAL, needs=READ)
+def get_universal(call: Call) -> Result:
+    """Read whether the zone has a universal certificate."""
+    return Result(rules.universal(call))
+
+
+@api.operation(
+    "PATCH", _UNIVERSAL, needs=WRITE, fidelity=Fidelity.STORED, note="no certificate is made; the pack comes and goes"
+)
+def edit_universal(call: Call) -> Result:
+    """Switch the universal certificate on or off."""
+    return Result(rules.set_universal(call, call.body(_UNIVERSAL_SETTINGS, errors.INVALID)))
 
 
 @api.operation("POST", _PACKS + "/order", needs=WRITE, note="active after 30 s of the emulator's clock")
@@ -62,7 +89,7 @@ def get_pack(call: Call) -> Result:
 @api.operation("PATCH", _PACK, needs=WRITE, fidelity=Fidelity.STORED, note="an active pack stays active")
 def edit_pack(call: Call) -> Result:
     """Start validation anew, or change the branding."""
-    pack = rules.get_pack(call)
+    pack = rules.ordered_pack(call)
     check = nullable(fields({}, {"cloudflare_branding": flag()}))
     body = call.body(check, errors.INVALID) or {}
     return Result(rules.pack_view(call, rules.restart(call, pack, body)))
@@ -71,6 +98,6 @@ def edit_pack(call: Call) -> Result:
 @api.operation("DELETE", _PACK, needs=WRITE)
 def delete_pack(call: Call) -> Result:
     """Delete a pack."""
-    pack = rules.get_pack(call)
+    pack = rules.ordered_pack(call)
     call.store.delete("certificate_pack", call.zone["id"], pack["id"])
     return Result({"id": pack["id"]})

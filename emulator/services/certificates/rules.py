@@ -1,9 +1,11 @@
 """State and rules of certificate packs.
 
-An order is first `initializing`, then `pending_validation`, and `active` after VALIDATION_SECONDS of the emulator's
-clock: nothing is stored to move it on, the status follows from the age.
+An active zone has a universal pack, which is made up from its settings. An order is first `initializing`, then
+`pending_validation`, and `active` after VALIDATION_SECONDS of the emulator's clock: nothing is stored to move it on,
+the status follows from the age.
 """
 
+import uuid
 from datetime import datetime, timedelta
 
 from emulator.calls import Call
@@ -37,11 +39,27 @@ def order_pack(call: Call, body: Document) -> Document:
     return call.store.put("certificate_pack", call.zone["id"], pack["id"], pack)
 
 
+def packs(call: Call) -> list[Document]:
+    """The zone's packs: the universal one, which every active zone has unless it is switched off, and the ordered."""
+    ordered = call.store.select("certificate_pack", call.zone["id"])
+    return [*universal_packs(call), *ordered]
+
+
 def get_pack(call: Call) -> Document:
     """The path's pack."""
-    pack = call.store.get("certificate_pack", call.zone["id"], call.params["certificate_pack_id"])
+    asked = call.params["certificate_pack_id"]
+    ordered = call.store.get("certificate_pack", call.zone["id"], asked)
+    pack = ordered or next((each for each in universal_packs(call) if each["id"] == asked), None)
     if pack is None:
         raise errors.NO_PACK()
+    return pack
+
+
+def ordered_pack(call: Call) -> Document:
+    """The path's pack, which must be one that was ordered."""
+    pack = get_pack(call)
+    if pack["type"] == "universal":
+        raise errors.UNIVERSAL()
     return pack
 
 
@@ -94,3 +112,34 @@ def _certificate(call: Call, pack: Document) -> Document:
         "expires_on": stamp(issued + timedelta(days=int(pack["validity_days"]))),
         "priority": 1,
     }
+
+
+def universal_packs(call: Call) -> list[Document]:
+    """The pack of the zone's universal certificate, if it has one."""
+    settings, zone = universal(call), call.zone
+    activated = parse_stamp(zone["activated_on"] or "")
+    if not settings["enabled"] or activated is None:
+        return []
+    pack_id, certificate_id = (uuid.uuid5(uuid.UUID(zone["id"]), part) for part in ("pack", "certificate"))
+    pack = {
+        "id": str(pack_id),
+        "certificate_id": str(certificate_id),
+        "type": "universal",
+        "hosts": [zone["name"], f"*.{zone['name']}"],
+        "certificate_authority": settings.get("certificate_authority", "google"),
+        "validation_method": "txt",
+        "validity_days": 90,
+        "ordered_on": stamp(activated - timedelta(seconds=VALIDATION_SECONDS)),  # it is there when the zone is
+    }
+    return [pack]
+
+
+def universal(call: Call) -> Document:
+    """The settings of the zone's universal certificate, which is on unless switched off."""
+    return {"enabled": True, **(call.store.get("universal_certificate", call.zone["id"], "settings") or {})}
+
+
+def set_universal(call: Call, changes: Document) -> Document:
+    """Change those settings."""
+    settings = {**universal(call), **without_nulls(changes)}
+    return call.store.put("universal_certificate", call.zone["id"], "settings", settings)

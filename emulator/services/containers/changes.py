@@ -1,12 +1,13 @@
 """Rollouts of an application: what may begin, what an action does, what can be removed."""
 
+from functools import partial
 from typing import Any
 
 from emulator.calls import Call
 from emulator.clock import uuid_id
 from emulator.store import Document
 
-from . import errors, instances, pace, rollouts, rules, sizes, views
+from . import errors, instances, pace, replacing, rollouts, rules, sizes, views
 from .shapes import MANAGED
 
 
@@ -18,7 +19,7 @@ def begin(call: Call, app: Document, body: Document) -> Document:
     rules.check_observability(app["observability"], change)
     target = sizes.merged(app["configuration"], change)
     rules.check_totals(call, target, app["max_instances"], apart_from=app["id"])
-    live = sum(each["state"] in views.LIVE for each in instances.all_of(call.store, app))
+    live = sum(each["state"] in replacing.LIVE for each in instances.all_of(call.store, app))
     targets, problems = rollouts.plan(body, live, app["max_instances"])
     if problems:
         raise errors.INVALID.about(problems)
@@ -81,7 +82,8 @@ def all_of(call: Call, app: Document) -> list[rollouts.Rollout]:
 def act(call: Call, app: Document, rollout_id: str, action: str) -> rollouts.Rollout:
     """Say next, previous or revert to a rollout."""
     try:
-        rollout = rollouts.act(find(call, app, rollout_id), action, call.world.clock.time())
+        waits = partial(instances.are_replaced, call.store, app)
+        rollout = rollouts.act(find(call, app, rollout_id), action, call.world.clock.time(), waits)
     except rollouts.NotPossibleError as error:
         raise errors.INVALID.about({"action": str(error)}) from error
     rules.take_over(call.store, app, rollout)

@@ -80,7 +80,7 @@ def fail_preparation(call: Call) -> Result:
 def report_instance(call: Call) -> Result:
     """Say that an instance exists, or how it is now."""
     body = call.body(_INSTANCE, errors.BAD_CONTROL)
-    return Result(instances.record(call, _application(call), body))
+    return Result(instances.record(call.store, call.world.clock.time(), _application(call), body))
 
 
 @control.operation("DELETE", _APPLICATION + "/instances/{instance_id}")

@@ -1,14 +1,15 @@
 """How a rollout goes: pure functions from a rollout and a moment to the rollout at that moment.
 
 A rollout has targets, the percentages of instances its steps lead to. `position` counts the steps that are done; while
-`moving` is true the next one is under way. `tick_at` is when something will change by itself; none means that the
-rollout waits for an action, or is over. Moments are seconds since 1970.
+`moving` is true the next one is under way, and `held` says that it takes longer than planned. `tick_at` is when
+something will change by itself; none means that the rollout waits for an action, or is over. Moments are seconds since
+1970.
 """
 
 import copy
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Rollout = dict[str, Any]
@@ -79,6 +80,7 @@ def start(fixed: dict[str, Any], targets: Sequence[int], *, now: float, step_sec
         "position": 0,
         "moving": False,
         "reverting": False,
+        "held": False,
         "errors": [],
         "created_at": now,
         "started_at": None,
@@ -93,21 +95,29 @@ def is_active(rollout: Rollout) -> bool:
     return rollout["status"] in ACTIVE
 
 
-def advance(rollout: Rollout, now: float) -> Rollout:
-    """The rollout as time alone has made it by now."""
+def _nothing(_: Rollout) -> bool:
+    return False
+
+
+def advance(rollout: Rollout, now: float, waits: Callable[[Rollout], bool] = _nothing) -> Rollout:
+    """The rollout as time alone has made it by now; nothing is over while it `waits` for containers to go."""
     if rollout["tick_at"] is None or rollout["tick_at"] > now:
         return rollout
     rollout = copy.deepcopy(rollout)
     while rollout["tick_at"] is not None and rollout["tick_at"] <= now:
-        moment = rollout["tick_at"]
-        rollout["tick_at"] = None
+        ends = rollout["reverting"] or (rollout["moving"] and not _fails(rollout))
+        if ends and waits(rollout):
+            rollout["held"] = True
+            break
+        moment = now if rollout.get("held") else rollout["tick_at"]
+        rollout.update(tick_at=None, held=False)
         _tick(rollout, moment)
     return rollout
 
 
-def act(rollout: Rollout, action: str, now: float) -> Rollout:
+def act(rollout: Rollout, action: str, now: float, waits: Callable[[Rollout], bool] = _nothing) -> Rollout:
     """The rollout after somebody said next, previous or revert."""
-    rollout = copy.deepcopy(advance(rollout, now))
+    rollout = copy.deepcopy(advance(rollout, now, waits))
     if not is_active(rollout):
         raise NotPossibleError(f"the rollout is {rollout['status']}")
     if rollout["reverting"]:
@@ -117,6 +127,8 @@ def act(rollout: Rollout, action: str, now: float) -> Rollout:
     elif action == "previous":
         _step_back(rollout, now)
     else:
+        if rollout["moving"] and waits(rollout):
+            raise NotPossibleError("containers of the step under way are still being replaced")
         if rollout["moving"]:
             _complete_step(rollout, now)
         if is_active(rollout) and not rollout["moving"]:
@@ -137,6 +149,11 @@ def percentage(rollout: Rollout) -> int:
 def aim(rollout: Rollout) -> int:
     """Share the step under way leads to."""
     return int(rollout["targets"][rollout["position"]]) if rollout["moving"] else percentage(rollout)
+
+
+def aim_for_new(rollout: Rollout) -> int:
+    """Share that is to run the target version: none while it is taken back."""
+    return 0 if rollout["reverting"] else aim(rollout)
 
 
 def updated_of(rollout: Rollout, total: int) -> int:
@@ -185,7 +202,9 @@ def _fail(rollout: Rollout, moment: float) -> None:
 
 
 def _revert(rollout: Rollout, moment: float, reason: str) -> None:
-    rollout.update(moving=False, reverting=True, updated_at=moment, tick_at=moment + rollout["step_seconds"])
+    rollout.update(
+        moving=False, reverting=True, held=False, updated_at=moment, tick_at=moment + rollout["step_seconds"]
+    )
     started = [step for step in rollout["steps"] if step["status"] != PENDING]
     for step in started:
         step.update(status=REVERTING, reason=reason)
@@ -207,4 +226,4 @@ def _step_back(rollout: Rollout, moment: float) -> None:
         rollout["position"] -= 1
     step = rollout["steps"][rollout["position"]]
     step.update(status=REVERTED, completed_at=moment, reason="Taken back by request")
-    rollout.update(moving=False, tick_at=None, updated_at=moment)
+    rollout.update(moving=False, held=False, tick_at=None, updated_at=moment)

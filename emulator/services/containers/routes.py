@@ -70,7 +70,7 @@ def list_applications(call: Call) -> Result:
     found = [
         app
         for app in sorted(rules.all_of(call), key=lambda app: _place(app, "created_at"))
-        if name in (None, "", app["name"]) and image in (None, "", app["configuration"].get("image"))
+        if name in ("", app["name"]) and image in ("", app["configuration"].get("image"))
     ]
     return _page(call, found, "created_at", lambda app: rules.shown(call, app), 0)
 

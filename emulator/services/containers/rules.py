@@ -4,6 +4,8 @@ An application owns its namespace until it is gone, and it is gone only some sec
 configuration was at each version is kept; `settle` lets time do its work before anything else looks at an application.
 """
 
+from functools import partial
+
 from emulator.calls import Call
 from emulator.clock import uuid_id
 from emulator.store import Document, Store
@@ -126,8 +128,10 @@ def settle(world: World, app: Document) -> Document | None:
     if not app["active_rollout_id"]:
         return app
     before = world.store.get(ROLLOUT, scope(app), app["active_rollout_id"])
-    after = rollouts.advance(before, now) if before else None
-    return app if after is None or after is before else take_over(world.store, app, after)
+    if before is None:
+        return app
+    after = rollouts.advance(before, now, partial(instances.are_replaced, world.store, app))
+    return app if after == before else take_over(world.store, app, after)
 
 
 def settle_all(world: World) -> None:

@@ -32,8 +32,8 @@ TOTAL = Size(1500, 6 * 1024 * 1024, 30_000_000)
 LITE = TYPES["lite"]
 _KEYS = ("vcpu", "memory_mib", "disk")
 _SIZE = (*_KEYS, "instance_type")
-_LEAST_CUSTOM_VCPU = 1
-_MEMORY_PER_VCPU = 3 * 1024
+LEAST_CUSTOM_VCPU = 1
+MEMORY_PER_VCPU = 3 * 1024
 
 
 def normalise(sent: Configuration, base: Size = LITE) -> tuple[Configuration, dict[str, str]]:
@@ -60,9 +60,9 @@ def custom_problems(size: Size) -> dict[str, str]:
     if size in TYPES.values():
         return {}
     found = {}
-    if size.vcpu < _LEAST_CUSTOM_VCPU:
-        found["configuration.vcpu"] = f"custom instances need at least {_LEAST_CUSTOM_VCPU} vCPU"
-    if size.memory_mib < size.vcpu * _MEMORY_PER_VCPU:
+    if size.vcpu < LEAST_CUSTOM_VCPU:
+        found["configuration.vcpu"] = f"custom instances need at least {LEAST_CUSTOM_VCPU} vCPU"
+    if size.memory_mib < size.vcpu * MEMORY_PER_VCPU:
         found["configuration.memory_mib"] = "custom instances need at least 3 GiB of memory per vCPU"
     return found
 

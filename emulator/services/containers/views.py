@@ -6,11 +6,11 @@ from typing import Any
 from emulator.clock import stamp
 from emulator.store import Document
 
-from . import rollouts, sizes
+from . import replacing, rollouts, sizes
+from .replacing import LIVE
 from .rollouts import Rollout
 from .shapes import MANAGED
 
-LIVE = ("provisioning", "running", "stopping")
 _OPTIONAL = ("constraints", "affinities", "observability", "priorities")
 
 
@@ -125,7 +125,7 @@ def rollout(app: Document, value: Rollout, instances: list[Document]) -> Documen
         shares = {"current_version_percentage": 100 - aim, "target_version_percentage": aim}
         return {**shown, "percentage": aim, "version_distribution": shares}
     shown["steps"] = [_step(value, number, step) for number, step in enumerate(value["steps"])]
-    shown["progress"] = _progress(value, sum(each["state"] in LIVE for each in instances))
+    shown["progress"] = _progress(value, instances)
     return shown
 
 
@@ -142,8 +142,8 @@ def _step(value: Rollout, number: int, step: Document) -> Document:
     return shown
 
 
-def _progress(value: Rollout, total: int) -> Document:
-    updated = rollouts.updated_of(value, total)
+def _progress(value: Rollout, instances: list[Document]) -> Document:
+    total, updated = replacing.progress(value, instances)
     shown: Document = {
         "total_steps": len(value["steps"]),
         "current_step": value["position"] + (1 if value["moving"] else 0),

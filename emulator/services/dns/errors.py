@@ -19,4 +19,5 @@ BAD_TTL = Failure(400, 9021, "Invalid TTL. Must be between 60 and 86,400 seconds
 NO_PRIORITY = Failure(400, 9101, "priority is a required field.", _THREADS)
 NO_CONTENT = Failure(400, 9102, "{field} is a required field.", "inferred")
 FROZEN_TYPE = Failure(400, 9103, "A record's type cannot be changed.", "inferred")
+BAD_ZONE_FILE = Failure(400, 9207, "Line {line} of the zone file cannot be read: {problem}.", "inferred")
 INVALID = Failure(400, 9207, "Request body is invalid: {problem}.", "inferred")

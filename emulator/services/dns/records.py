@@ -60,6 +60,8 @@ _OPTIONAL = {
 _REQUIRED = {"name": text(least=1, most=255), "type": text(choices=TYPES), "ttl": number()}
 WHOLE = fields(_REQUIRED, _OPTIONAL)
 CHANGE = fields({}, {**_REQUIRED, **_OPTIONAL})
+WHOLE_OF = fields({**_REQUIRED, "id": text(least=1)}, _OPTIONAL)
+CHANGE_OF = fields({"id": text(least=1)}, {**_REQUIRED, **_OPTIONAL})
 SETTABLE = (
     "name", "type", "content", "data", "priority", "ttl", "proxied", "comment", "tags", "settings", "private_routing",
 )  # fmt: skip

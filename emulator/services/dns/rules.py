@@ -75,13 +75,37 @@ def delete_record(call: Call) -> None:
         raise errors.NO_RECORD()
 
 
+def about(call: Call, record_id: str) -> Call:
+    """The call as if its path named this record."""
+    call.params["dns_record_id"] = record_id
+    return call
+
+
+def take_away(call: Call) -> Document:
+    """Remove the path's record; what it was."""
+    record = get_record(call)
+    delete_record(call)
+    return record
+
+
+def add_new(call: Call, records: list[Document]) -> int:
+    """Add those of the records that are not there already; how many."""
+    known = {
+        (each["type"], each["name"].lower(), each["content"]) for each in call.store.select(_KIND, call.zone["id"])
+    }
+    fresh = [each for each in records if (each["type"], each["name"].lower(), each["content"]) not in known]
+    for record in fresh:
+        create_record(call, record)
+    return len(fresh)
+
+
 def filtered(call: Call) -> list[Document] | None:
     """The records the query asks for; None when it asks for all, which is cheaper to read page by page."""
-    tests = [(name, value) for name, value in call.query.items() if _is_filter(name) and value]
+    tests = list(call.query.given(*filter(_is_filter, call.query)).items())
+    match_any = call.choice("match", ("all", "any"), "all") == "any"
     if not tests and "order" not in call.query and "direction" not in call.query:
         return None
     exact = call.query.get("name") or call.query.get("name.exact")
-    match_any = call.choice("match", ("all", "any"), "all") == "any"
     if exact and not match_any:
         records = call.store.find(_KIND, call.zone["id"], "name", exact.lower())
     else:

@@ -46,6 +46,7 @@ def list_objects(call: Call) -> Result:
     """List the objects of a namespace."""
     _namespace(call)
     size = whole_query(call, "limit", 1000, 1, 10000)
+    call.query.has_no_effect("cursor")  # an empty list has one page
     return Result([], {"count": 0, "per_page": size, "cursors": {"after": ""}, "cursor": ""})
 
 

@@ -9,13 +9,15 @@ from emulator.paging import asked_page, cursor_after, cursor_for, cut, page_of, 
 from emulator.registry import MEBIBYTE, Fidelity, Service
 from emulator.schema import fields, nullable, text
 
-from . import errors, rules
+from . import bulk, errors, rules
 
 api = Service(
     "kv",
     source="official Python SDK 5.9.0, Terraform provider 5.22.0, recorded calls of pulumi-cloudflare",
     date="2026-11-16",
 )
+
+bulk.declare(api)
 
 READ, WRITE = "Workers KV Storage Read", "Workers KV Storage Write"
 _NAMESPACES = "/accounts/{account_id}/storage/kv/namespaces"
@@ -111,7 +113,7 @@ def read_value(call: Call) -> Raw:
 @api.operation("DELETE", _NAMESPACE + "/values/{key_name}", needs=WRITE)
 def delete_value(call: Call) -> Result:
     """Delete a key."""
-    rules.remove(call)
+    rules.remove(call, call.params["key_name"])
     return Result({})
 
 

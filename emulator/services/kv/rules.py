@@ -13,6 +13,7 @@ from emulator.store import Document
 from . import errors
 
 _NAMESPACE = "kv_namespace"
+_EXPIRATIONS = ("expiration_ttl", "expiration")
 
 
 def create_namespace(call: Call, body: Document) -> Document:
@@ -56,12 +57,18 @@ def delete_namespace(call: Call) -> None:
 
 
 def write(call: Call, value: bytes, metadata: Any) -> None:
+    """Set the path's key."""
+    given = {name: text if _is_number(text) else "0" for name, text in call.query.given(*_EXPIRATIONS).items()}
+    put_value(call, call.params["key_name"], value, metadata, {name: int(text) for name, text in given.items()})
+
+
+def put_value(call: Call, name: str, value: bytes, metadata: Any, expirations: dict[str, int]) -> None:
     """Set a key."""
-    namespace, name = get_namespace(call), call.params["key_name"]
+    namespace = get_namespace(call)
     if not 0 < len(name.encode()) <= 512 or name in (".", ".."):
         raise errors.BAD_KEY()
     key: Document = {"name": name}
-    expiration = _expiration(call)
+    expiration = _expiration(call, expirations)
     if expiration:
         key["expiration"] = expiration
     if metadata is not None:
@@ -70,38 +77,52 @@ def write(call: Call, value: bytes, metadata: Any) -> None:
     call.store.put("kv_value", namespace["id"], name, {"base64": base64.b64encode(value).decode()})
 
 
-def _expiration(call: Call) -> int | None:
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 12
+
+
+def _expiration(call: Call, given: dict[str, int]) -> int | None:
+    """When a key expires; the time to live takes precedence."""
     now = int(call.world.clock.time())
-    for parameter, start in (("expiration_ttl", now), ("expiration", 0)):
-        value = call.query.get(parameter)
-        if value:
-            moment = start + int(value) if value.isascii() and value.isdigit() and len(value) < 12 else 0
+    for name in _EXPIRATIONS:
+        if name in given:
+            moment = now + given[name] if name == "expiration_ttl" else given[name]
             if moment < now + 60:
-                raise errors.BAD_EXPIRATION(name=parameter)
+                raise errors.BAD_EXPIRATION(name=name)
             return moment
     return None
 
 
 def get_key(call: Call) -> Document:
     """The path's key, unless it expired."""
-    key = call.store.get("kv_key", get_namespace(call)["id"], call.params["key_name"])
-    if key is None or not _alive(call, key):
+    key = find_key(call, call.params["key_name"])
+    if key is None:
         raise errors.NO_KEY()
     return key
 
 
+def find_key(call: Call, name: str) -> Document | None:
+    """A key, unless it is not there or expired."""
+    key = call.store.get("kv_key", get_namespace(call)["id"], name)
+    return key if key is not None and _alive(call, key) else None
+
+
 def read(call: Call) -> bytes:
     """The value of the path's key."""
-    key = get_key(call)
+    return value_of(call, get_key(call))
+
+
+def value_of(call: Call, key: Document) -> bytes:
+    """The value of a key."""
     value = call.store.get("kv_value", call.params["namespace_id"], key["name"]) or {"base64": ""}
     return base64.b64decode(value["base64"])
 
 
-def remove(call: Call) -> None:
-    """Remove the path's key; one that is not there is no error, as in the real API."""
+def remove(call: Call, name: str) -> None:
+    """Remove a key; one that is not there is no error, as in the real API."""
     namespace = get_namespace(call)
     for kind in ("kv_key", "kv_value"):
-        call.store.delete(kind, namespace["id"], call.params["key_name"])
+        call.store.delete(kind, namespace["id"], name)
 
 
 def _alive(call: Call, key: Document) -> bool:

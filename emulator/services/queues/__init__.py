@@ -1,1 +1,1 @@
-"""Queues and their consumers; messages are not carried."""
+"""Queues, their consumers, and the messages that are pushed and pulled over the API."""

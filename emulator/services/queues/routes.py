@@ -1,11 +1,11 @@
 """Operations of Queues."""
 
 from emulator.calls import Call, Result
-from emulator.paging import page_of_kind
+from emulator.paging import page_of, page_of_kind
 from emulator.registry import Fidelity, Service
-from emulator.schema import anything, either, fields, flag, nullable, number, text
+from emulator.schema import anything, either, fields, flag, items, nullable, number, text
 
-from . import errors, rules
+from . import errors, messages, rules
 
 api = Service(
     "queues",
@@ -47,17 +47,47 @@ _CONSUMERS = either(
         {"type": text(choices=["worker"]), "script_name": text(least=1)},
         {
             **_READ_BACK,
+            "environment_name": nullable(text()),
+            **dict.fromkeys(("script", "service", "environment"), anything()),
             "dead_letter_queue": nullable(text()),
             "settings": nullable(fields({}, {**_RETRY, "max_concurrency": _WHOLE, "max_wait_time_ms": _WHOLE})),
         },
     ),
 )
+_DELIVERED = "waits for whoever pulls, or goes to the Worker that consumes the queue, one batch at a time"
+_CONSUMED = (
+    "the script need not be there yet; `max_concurrency` has no effect; "
+    "what goes to a dead-letter queue that is not there is lost"
+)
+_DELAY = nullable(number(least=0, most=86400))
+_MESSAGE = fields(
+    {"body": anything()}, {"content_type": nullable(text(choices=["text", "json"])), "delay_seconds": _DELAY}
+)
+_MESSAGES = fields({"messages": items(_MESSAGE, least=1, most=100)}, {"delay_seconds": _DELAY})
+_PULL = nullable(
+    fields(
+        {},
+        {
+            "batch_size": nullable(number(least=1, most=100, whole=True)),
+            "visibility_timeout_ms": nullable(number(least=0, most=43_200_000)),
+        },
+    )
+)
+_LEASE = {"lease_id": text(least=1)}
+_ACKS = fields(
+    {}, {"acks": nullable(items(fields(_LEASE))), "retries": nullable(items(fields(_LEASE, {"delay_seconds": _DELAY})))}
+)
+_PURGE = nullable(fields({}, {"delete_messages_permanently": nullable(flag())}))
 
 
-@api.operation("GET", _QUEUES, needs=READ)
+@api.operation("GET", _QUEUES, needs=READ, note="filter name, which may be repeated")
 def list_queues(call: Call) -> Result:
     """List queues."""
-    listed = page_of_kind(call, "queue", call.account_id, default=100, most=1000)
+    found = rules.queues(call)
+    if found is None:
+        listed = page_of_kind(call, "queue", call.account_id, default=100, most=1000)
+    else:
+        listed = page_of(call, found, default=100, most=1000)
     listed.result = [rules.queue_view(call, queue) for queue in listed.result]
     return listed
 
@@ -95,11 +125,54 @@ def delete_queue(call: Call) -> Result:
     return Result(None)
 
 
-@api.operation("GET", _QUEUE + "/metrics", needs=READ, fidelity=Fidelity.PARTIAL, note="always empty")
+@api.operation("GET", _QUEUE + "/metrics", needs=READ)
 def get_metrics(call: Call) -> Result:
     """Read a queue's backlog."""
-    rules.get_queue(call)
-    return Result({"backlog_bytes": 0, "backlog_count": 0, "oldest_message_timestamp_ms": 0})
+    return Result(messages.metrics(call))
+
+
+@api.operation("POST", _QUEUE + "/messages", needs=WRITE, note=_DELIVERED)
+def push_message(call: Call) -> Result:
+    """Send a message."""
+    messages.push(call, [call.body(_MESSAGE, errors.INVALID)], None)
+    return Result({"metadata": {"metrics": messages.metrics(call)}})
+
+
+@api.operation("POST", _QUEUE + "/messages/batch", needs=WRITE, note=_DELIVERED, name="push_messages")
+def push_messages(call: Call) -> Result:
+    """Send messages."""
+    body = call.body(_MESSAGES, errors.INVALID)
+    messages.push(call, body["messages"], body.get("delay_seconds"))
+    return Result({"metadata": {"metrics": messages.metrics(call)}})
+
+
+@api.operation("POST", _QUEUE + "/messages/pull", needs=WRITE)
+def pull_messages(call: Call) -> Result:
+    """Lease messages."""
+    pulled = messages.pull(call, call.body(_PULL, errors.INVALID) or {})
+    metrics = messages.metrics(call)
+    count = metrics["backlog_count"]
+    return Result({"messages": pulled, "message_backlog_count": count, "metadata": {"metrics": metrics}})
+
+
+@api.operation("POST", _QUEUE + "/messages/ack", needs=WRITE)
+def acknowledge_messages(call: Call) -> Result:
+    """Say what became of leased messages."""
+    return Result(messages.acknowledge(call, call.body(_ACKS, errors.INVALID)))
+
+
+@api.operation("POST", _QUEUE + "/purge", needs=WRITE, note="done at once")
+def purge_queue(call: Call) -> Result:
+    """Delete all messages."""
+    if not (call.body(_PURGE, errors.INVALID) or {}).get("delete_messages_permanently"):
+        raise errors.INVALID(problem="delete_messages_permanently must be true")
+    return Result(messages.purge(call))
+
+
+@api.operation("GET", _QUEUE + "/purge", needs=READ)
+def get_purge(call: Call) -> Result:
+    """Read about the last purge."""
+    return Result(messages.last_purge(call))
 
 
 @api.operation("GET", _QUEUE + "/consumers", needs=READ)
@@ -111,7 +184,7 @@ def list_consumers(call: Call) -> Result:
     return listed
 
 
-@api.operation("POST", _QUEUE + "/consumers", needs=WRITE, fidelity=Fidelity.STORED, note="the script is not looked at")
+@api.operation("POST", _QUEUE + "/consumers", needs=WRITE, fidelity=Fidelity.PARTIAL, note=_CONSUMED)
 def create_consumer(call: Call) -> Result:
     """Add a consumer."""
     return Result(
@@ -125,7 +198,7 @@ def get_consumer(call: Call) -> Result:
     return Result(rules.consumer_view(rules.get_queue(call), rules.get_consumer(call)))
 
 
-@api.operation("PUT", _CONSUMER, needs=WRITE, fidelity=Fidelity.STORED)
+@api.operation("PUT", _CONSUMER, needs=WRITE, fidelity=Fidelity.PARTIAL, note=_CONSUMED)
 def replace_consumer(call: Call) -> Result:
     """Replace a consumer."""
     return Result(

@@ -16,6 +16,7 @@ from emulator.store import Document
 from . import errors
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_CONSUMER = ("type", "script_name", "environment_name", "dead_letter_queue")
 _SETTINGS = {"delivery_delay": 0, "delivery_paused": False, "message_retention_period": 345600}
 
 
@@ -59,6 +60,14 @@ def get_queue(call: Call) -> Document:
     return queue
 
 
+def queues(call: Call) -> list[Document] | None:
+    """The queues of the names asked for, of which there may be several; None when all are asked for."""
+    names = dict.fromkeys(call.query.every("name"))
+    if not names:
+        return None
+    return [queue for name in names for queue in call.store.find("queue", call.account_id, "name", name)]
+
+
 def queue_view(call: Call, queue: Document) -> Document:
     """A queue with its producers and consumers."""
     queue_id = queue["queue_id"]
@@ -99,13 +108,20 @@ def replace_consumer(call: Call, body: Document) -> Document:
 
 
 def _put_consumer(call: Call, body: Document, identity: Document) -> Document:
-    consumer = {**without_nulls(body), **identity, "settings": without_nulls(body.get("settings"))}
+    settable = {name: body[name] for name in _CONSUMER if body.get(name) is not None}
+    consumer = {**settable, **identity, "settings": without_nulls(body.get("settings"))}
     return call.store.put("queue_consumer", call.params["queue_id"], identity["consumer_id"], consumer)
 
 
 def consumer_view(queue: Document, consumer: Document) -> Document:
-    """A consumer with the name its queue has now."""
-    return {**consumer, "queue_name": queue["queue_name"]}
+    """A consumer with the name its queue has now; a Worker's also under the names wrangler reads."""
+    view = {**consumer, "queue_name": queue["queue_name"]}
+    if consumer["type"] != "worker":
+        return view
+    environment = view.pop("environment_name", "")
+    if environment:
+        return {**view, "service": consumer["script_name"], "environment": environment}
+    return {**view, "script": consumer["script_name"]}
 
 
 def get_consumer(call: Call) -> Document:

@@ -1,6 +1,6 @@
 """Objects of a bucket: documents in the bucket's scope, contents in the blob store.
 
-Written by Workers through their bindings and by the control route; what they hold keeps a bucket alive.
+Written by Workers through their bindings, over the API and by the control route; what they hold keeps a bucket alive.
 """
 
 import hashlib
@@ -18,6 +18,7 @@ OBJECT = "r2_object"
 UPLOAD = "r2_upload"
 PART = "r2_part"
 _COPY = 1024 * 1024
+LONGEST_KEY = 1024  # bytes
 ALGORITHMS = ("md5", "sha1", "sha256", "sha384", "sha512")
 
 
@@ -38,6 +39,7 @@ class Details:
     custom: dict[str, str] = field(default_factory=dict)
     checksums: tuple[str, ...] = ()  # of which algorithms the object tells
     etag: str = ""  # where it is not the MD5
+    storage_class: str = "Standard"
 
 
 class Receiver:
@@ -94,6 +96,7 @@ def put(world: World, bucket: str, key: str, content: Content, details: Details)
         "custom": details.custom,
         "checksums": {name: content.checksums[name] for name in details.checksums},
         "sha256": content.digest,
+        "storage_class": details.storage_class,
     }
     return world.store.put(OBJECT, bucket, key, document)
 

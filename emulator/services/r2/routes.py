@@ -5,7 +5,7 @@ from emulator.paging import cursor_after, cursor_for, cut, whole_query
 from emulator.registry import CONTROL, Fidelity, Service
 from emulator.schema import Check, either, fields, flag, items, nullable, number, text
 
-from . import errors, objects, rules
+from . import errors, object_routes, objects, rules
 
 api = Service(
     "r2",
@@ -15,6 +15,7 @@ api = Service(
 control = Service("r2_control", source="the emulator's own", date="2026-11-16", base=CONTROL)
 
 api.on_sweep(objects.sweep)
+object_routes.declare(api)
 
 READ, WRITE = "Workers R2 Storage Read", "Workers R2 Storage Write"
 _BUCKETS = "/accounts/{account_id}/r2/buckets"
@@ -99,7 +100,8 @@ def list_buckets(call: Call) -> Result:
     size = whole_query(call, "per_page", 20, 1, 1000)
     descending = call.choice("direction", ("asc", "desc"), "asc") == "desc"
     call.choice("order", ("name",), "name")
-    after = cursor_after(call) or call.query.get("start_after") or None
+    start = call.query.get("start_after")
+    after = cursor_after(call) or start or None
     scope, wanted = rules.buckets_scope(call), call.query.get("name_contains", "")
     limit = -1 if wanted else size + 1
     found = call.store.select("r2_bucket", scope, order="key", descending=descending, after=after, limit=limit)
@@ -221,7 +223,8 @@ def get_domain(call: Call) -> Result:
 @api.operation("PUT", _BUCKET + "/domains/custom/{domain}", needs=WRITE, fidelity=Fidelity.STORED)
 def change_domain(call: Call) -> Result:
     """Change a custom domain."""
-    check = fields({}, {"enabled": flag(), "minTLS": _TLS, "ciphers": nullable(items(text()))})
+    own = text(choices=[call.params["domain"]])  # wrangler says it again
+    check = fields({}, {"domain": own, "enabled": flag(), "minTLS": _TLS, "ciphers": nullable(items(text()))})
     domain = rules.change_domain(call, call.body(check, errors.INVALID))
     return Result({name: value for name, value in domain.items() if name not in ("zoneName", "zoneId")})
 

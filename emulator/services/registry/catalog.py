@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 from emulator.calls import Call, Raw, dump
 
 from . import errors, manifests, rules
-from .images import collect, digest_of, drop_file, repositories
-from .names import is_digest, is_tag
+from .images import collect, drop_file, repositories
+from .names import algorithm_of, is_digest, is_tag, looks_like_digest
 
 _MOST = 1000
 
@@ -26,11 +26,12 @@ async def get_manifest(call: Call, name: str, reference: str) -> Raw:
 async def put_manifest(call: Call, name: str, reference: str) -> Raw:
     """Push a manifest, under a tag or its digest."""
     repository = rules.repository_for(call, name, "push")
-    _checked(reference)
+    digest = _asked_digest(call, _checked(reference))
     content = await _content(call)
-    manifest = manifests.read(repository, content, call.headers.get("content-type", ""))
-    if is_digest(reference) and reference != digest_of(content):
-        raise errors.DIGEST_INVALID(detail={"digest": reference})
+    algorithm = algorithm_of(digest) if digest else "sha256"
+    manifest = manifests.read(repository, content, call.headers.get("content-type", ""), algorithm)
+    if digest and digest != manifest["digest"]:
+        raise errors.DIGEST_INVALID(detail={"digest": digest})
     with call.store.transaction():
         if (known := repository.manifest(manifest["digest"])) is not None:
             manifest = {**known, **manifest}
@@ -44,6 +45,14 @@ async def put_manifest(call: Call, name: str, reference: str) -> Raw:
     if manifest["subject"]:
         headers["oci-subject"] = manifest["subject"]
     return Raw(b"", None, 201, headers)
+
+
+def _asked_digest(call: Call, reference: str) -> str:
+    """The digest a manifest is to be known by: its reference, or beside a tag the parameter that names one."""
+    digest = reference if is_digest(reference) else call.query.get("digest")
+    if digest and not is_digest(digest):
+        raise errors.DIGEST_FORM()
+    return digest
 
 
 async def delete_manifest(call: Call, name: str, reference: str) -> Raw:
@@ -119,7 +128,7 @@ async def _content(call: Call) -> bytes:
 
 
 def _checked(reference: str) -> str:
-    if reference.startswith("sha256:"):
+    if looks_like_digest(reference):
         if not is_digest(reference):
             raise errors.DIGEST_FORM()
     elif not is_tag(reference):

@@ -32,7 +32,9 @@ UPLOAD_BUSY = OciFailure(409, "BLOB_UPLOAD_INVALID", "another request is writing
 UPLOAD_RANGE = OciFailure(416, "BLOB_UPLOAD_INVALID", "the chunk does not begin where the upload ends")
 UPLOAD_UNKNOWN = OciFailure(404, "BLOB_UPLOAD_UNKNOWN", "blob upload unknown to registry")
 DIGEST_INVALID = OciFailure(400, "DIGEST_INVALID", "provided digest did not match uploaded content")
-DIGEST_FORM = OciFailure(400, "DIGEST_INVALID", "the digest must be sha256: and 64 hexadecimal digits")
+DIGEST_FORM = OciFailure(
+    400, "DIGEST_INVALID", "the digest must be sha256: and 64 hexadecimal digits, or sha512: and 128"
+)
 MANIFEST_BLOB_UNKNOWN = OciFailure(400, "MANIFEST_BLOB_UNKNOWN", "manifest references a blob unknown to registry")
 MANIFEST_INVALID = OciFailure(400, "MANIFEST_INVALID", "manifest invalid: {problem}")
 MANIFEST_UNKNOWN = OciFailure(404, "MANIFEST_UNKNOWN", "manifest unknown to registry")

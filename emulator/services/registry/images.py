@@ -15,6 +15,8 @@ from emulator.blobs import Blobs
 from emulator.store import Document
 from emulator.world import World
 
+from .names import hex_of, looks_like_digest
+
 _PARTS = ("blob", "manifest", "tag")
 
 
@@ -49,7 +51,7 @@ class Repository:
         """The file of a blob this repository has."""
         if not self.world.store.has(self.kind("blob"), self.name, digest):
             return None
-        return files(self.world).path(_hex(digest))
+        return files(self.world).path(hex_of(digest))
 
     def add_blob(self, digest: str, size: int) -> None:
         """Say that this repository has a blob, whose file is in place."""
@@ -62,7 +64,7 @@ class Repository:
     def manifest(self, reference: str) -> Document | None:
         """A manifest by digest or tag."""
         store = self.world.store
-        if not reference.startswith("sha256:"):
+        if not looks_like_digest(reference):
             tag = store.get(self.kind("tag"), self.name, reference)
             if tag is None:
                 return None
@@ -71,12 +73,12 @@ class Repository:
 
     def manifest_bytes(self, manifest: Document) -> bytes:
         """The manifest as it was pushed."""
-        return files(self.world).get(_hex(manifest["digest"])) or b""
+        return files(self.world).get(hex_of(manifest["digest"])) or b""
 
     def put_manifest(self, manifest: Document, content: bytes) -> None:
         """Keep a manifest; its blobs are no longer those of a push that may be going on."""
         self._remember()
-        files(self.world).put(content)
+        files(self.world).put_as(content, hex_of(manifest["digest"]))
         self.write_manifest(manifest)
         for digest in manifest["blobs"]:
             blob = self.world.store.get(self.kind("blob"), self.name, digest)
@@ -135,9 +137,9 @@ def repositories(world: World, account_id: str, *, limit: int = -1, after: str |
     return [Repository(world, repository["name"]) for repository in found]
 
 
-def digest_of(content: bytes) -> str:
+def digest_of(content: bytes, algorithm: str = "sha256") -> str:
     """The digest of bytes in hand."""
-    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
 
 
 def collect(world: World, account_id: str, *, older_than: float) -> int:
@@ -159,13 +161,9 @@ def drop_file(world: World, digest: str) -> None:
     """Remove the file of a digest that no repository has any more."""
     kinds = ("image_blob", "image_manifest", "mirror_blob", "mirror_manifest")
     if not any(world.store.find_anywhere(kind, "digest", digest) for kind in kinds):
-        files(world).delete(_hex(digest))
+        files(world).delete(hex_of(digest))
 
 
 def _referenced(repository: Repository) -> Iterator[str]:
     for manifest in repository.world.store.select(repository.kind("manifest"), repository.name):
         yield from manifest["blobs"]
-
-
-def _hex(digest: str) -> str:
-    return digest.removeprefix("sha256:")

@@ -21,12 +21,12 @@ DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 IMAGES, INDEXES = (OCI_MANIFEST, DOCKER_MANIFEST), (OCI_INDEX, DOCKER_LIST)
 
 
-def read(repository: Repository, content: bytes, content_type: str) -> Document:
-    """The document of a manifest whose references all exist in the repository."""
+def read(repository: Repository, content: bytes, content_type: str, algorithm: str = "sha256") -> Document:
+    """The document of a manifest, known by its digest of that algorithm, whose references exist in the repository."""
     value = _parse(content)
     media_type = _media_type(value, content_type)
     document: Document = {
-        "digest": digest_of(content),
+        "digest": digest_of(content, algorithm),
         "media_type": media_type,
         "size": len(content),
         "subject": _digest(value["subject"]) if value.get("subject") is not None else "",
@@ -94,7 +94,7 @@ def _list(value: Document, name: str) -> list[Any]:
 
 def _digest(entry: Any) -> str:
     if not isinstance(entry, dict) or not isinstance(entry.get("digest"), str) or not is_digest(entry["digest"]):
-        raise errors.MANIFEST_INVALID(problem="a descriptor has no sha256 digest")
+        raise errors.MANIFEST_INVALID(problem="a descriptor has no sha256 or sha512 digest")
     return str(entry["digest"])
 
 

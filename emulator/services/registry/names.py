@@ -7,7 +7,7 @@ MANAGED_HOST = "registry.cloudflare.com"
 _COMPONENT = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _REPOSITORY = re.compile(rf"{_COMPONENT}(?:/{_COMPONENT})*")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 _LONGEST_NAME = 255
 
 
@@ -22,8 +22,23 @@ def is_tag(text: str) -> bool:
 
 
 def is_digest(text: str) -> bool:
-    """Whether this is a SHA-256 digest with its algorithm."""
+    """Whether this is a digest with its algorithm: one of the two that the specification registers."""
     return _DIGEST.fullmatch(text) is not None
+
+
+def looks_like_digest(reference: str) -> bool:
+    """Whether a manifest's reference means a digest, well formed or not: no tag has a colon."""
+    return ":" in reference
+
+
+def algorithm_of(digest: str) -> str:
+    """The hash function of a digest."""
+    return digest.partition(":")[0]
+
+
+def hex_of(digest: str) -> str:
+    """The digits of a digest."""
+    return digest.partition(":")[2]
 
 
 @dataclass(frozen=True)

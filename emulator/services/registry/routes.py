@@ -1,13 +1,14 @@
 """The registry below `/v2`, and a control route that seeds images."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from emulator.calls import Call, Raw, Result
 from emulator.registry import CONTROL, MEBIBYTE, Fidelity, Mounted, Service
 from emulator.schema import fields, flag, items, mapping, number, text
 from emulator.world import World
 
-from . import blobs, catalog, errors, rules, stand_in, uploads
+from . import blobs, catalog, errors, layouts, rules, stand_in, uploads
 from .errors import SPECIFICATION
 
 api = Service("registry", source=f"{SPECIFICATION}; what wrangler 4.158 and BuildKit 0.31 ask for", date="2026-11-16")
@@ -27,6 +28,8 @@ _SEED = fields(
         "docker": flag(),
     },
 )
+
+_LAYOUT = fields({"repository": text(least=1), "folder": text(least=1)}, {})
 
 _ROUTES: dict[str, dict[str, Handler]] = {
     "manifests": {
@@ -122,3 +125,11 @@ def seed_image(call: Call) -> Result:
     """Put a small image into the registry; outside an account's prefix it is a public mirror of that name."""
     body = call.body(_SEED, errors.INVALID)
     return Result(stand_in.seed(call.world, stand_in.recipe_of(body)), status=201)
+
+
+@control.operation("POST", "/registry/layouts", stream=True)
+async def take_layout(call: Call) -> Result:
+    """Take the images of an OCI image layout on this machine into the registry."""
+    await call.read()
+    body = call.body(_LAYOUT, errors.INVALID)
+    return Result(await layouts.take(call.world, body["repository"], Path(body["folder"])))

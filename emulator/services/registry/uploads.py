@@ -19,11 +19,10 @@ from emulator.world import World
 
 from . import errors
 from .images import Repository, files
-from .names import is_digest
+from .names import algorithm_of, hex_of, is_digest
 
 _RANGE = re.compile(r"(?:bytes[ =])?(\d{1,18})-(\d{1,18})(?:/(?:\d{1,18}|\*))?")
 _LIFE = 7 * 86400.0
-_CHUNK = 1024 * 1024
 
 _writing: set[tuple[Path, str]] = set()
 """Uploads a request is writing to, by state folder and id."""
@@ -58,8 +57,8 @@ async def finish(call: Call, repository: Repository, upload: Document, digest: s
     with _alone(world, upload["id"]):
         before = find(repository, upload["id"])
         upload = await _append(call, repository, before)
-        found = await _hash(world, upload)
-        if f"sha256:{found}" != digest:
+        found = await _hash(world, upload, algorithm_of(digest))
+        if found != hex_of(digest):
             # The chunk of this request does not count, so that the client may send the right one.
             _write(repository, before)
             raise errors.DIGEST_INVALID(detail={"digest": digest})
@@ -142,10 +141,10 @@ def _path(world: World, upload: Document) -> Path:
     return world.folder / "blobs" / "images" / "incoming" / str(upload["file"])
 
 
-async def _hash(world: World, upload: Document) -> str:
-    """The digest of what was uploaded; on a thread, since a layer may take seconds."""
+async def _hash(world: World, upload: Document, algorithm: str) -> str:
+    """The hash of what was uploaded; on a thread, since a layer may take seconds."""
     try:
-        found = await asyncio.to_thread(_sha256, _path(world, upload))
+        found = await asyncio.to_thread(_file_hash, _path(world, upload), algorithm)
     except FileNotFoundError as error:
         raise errors.UPLOAD_UNKNOWN() from error
     if not _path(world, upload).exists():  # a reset came between
@@ -153,12 +152,9 @@ async def _hash(world: World, upload: Document) -> str:
     return found
 
 
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
+def _file_hash(path: Path, algorithm: str) -> str:
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 @contextmanager

@@ -96,6 +96,55 @@ def _rule(rule: Document, version: int, now: str) -> Document:
     return {**defaults, **given, "id": rule_id, "version": str(version), "last_updated": now}
 
 
+def add_rule(call: Call, body: Document) -> Document:
+    """Write a new version of the path's ruleset with one rule more."""
+    ruleset = get_ruleset(call)
+    rule = {**{name: value for name, value in body.items() if name != "position"}, "id": hex_id()}
+    return _write(call, {**ruleset, "rules": _placed(ruleset["rules"], rule, body.get("position") or {})}, ruleset)
+
+
+def edit_rule(call: Call, body: Document) -> Document:
+    """Write a new version with one rule changed, or at another place."""
+    ruleset, former = get_ruleset(call), _one_rule(call)
+    changes = {name: value for name, value in body.items() if name not in ("position", "id")}
+    rule = {**former, **changes}
+    if body.get("position"):
+        others = [each for each in ruleset["rules"] if each["id"] != former["id"]]
+        return _write(call, {**ruleset, "rules": _placed(others, rule, body["position"])}, ruleset)
+    changed = [rule if each["id"] == former["id"] else each for each in ruleset["rules"]]
+    return _write(call, {**ruleset, "rules": changed}, ruleset)
+
+
+def delete_rule(call: Call) -> Document:
+    """Write a new version without the path's rule."""
+    ruleset, rule = get_ruleset(call), _one_rule(call)
+    return _write(call, {**ruleset, "rules": [each for each in ruleset["rules"] if each != rule]}, ruleset)
+
+
+def _one_rule(call: Call) -> Document:
+    for rule in get_ruleset(call)["rules"]:
+        if rule["id"] == call.params["rule_id"]:
+            return dict(rule)
+    raise errors.NO_RULE(rule=call.params["rule_id"])
+
+
+def _placed(others: list[Document], rule: Document, position: Document) -> list[Document]:
+    """The rules with one more at the place asked for, at the end if none is; an empty id means the end or beginning."""
+    place = len(others)
+    if "index" in position:
+        place = int(position["index"]) - 1
+    for word, step in (("before", 0), ("after", 1)):
+        if word in position:
+            ids = [each["id"] for each in others]
+            if position[word] and position[word] not in ids:
+                raise errors.NO_RULE(rule=position[word])
+            at_edge = 0 if word == "before" else len(others)
+            place = ids.index(position[word]) + step if position[word] else at_edge
+    if not 0 <= place <= len(others):
+        raise errors.INVALID(problem="position.index is beyond the rules")
+    return [*others[:place], rule, *others[place:]]
+
+
 def find_entrypoint(call: Call, phase: str) -> Document | None:
     """The entry point of a phase."""
     found = call.store.find(_KIND, scope(call), "entrypoint", phase)

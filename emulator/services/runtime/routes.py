@@ -2,7 +2,6 @@
 
 from emulator.calls import Call, Result
 from emulator.registry import CONTROL, Service
-from emulator.runtime import packages
 from emulator.runtime.packages import MissingError
 from emulator.runtime.process import StartError
 from emulator.runtime.upstream import BrokenError
@@ -20,6 +19,13 @@ _SCHEDULED = nullable(fields({}, {"cron": text(least=1), "scheduled_time": numbe
 def read_runtime(call: Call) -> Result:
     """What runs, what does not, and why."""
     return Result(call.world.runtime.status())
+
+
+@control.operation("GET", "/sandboxes/{account}", stream=True)
+async def list_sandboxes(call: Call) -> Result:
+    """What an account's sandboxes are doing: object, image, state, memory and newest output of each."""
+    await call.read()
+    return Result(await call.world.runtime.sandboxes.look(call.params["account"]))
 
 
 @control.operation("POST", "/runtime/{account}/{script}/scheduled", stream=True)
@@ -42,5 +48,11 @@ async def run_scheduled(call: Call) -> Result:
 @control.on_stop
 async def stop(world: World) -> None:
     """End all processes."""
-    packages.stop()
-    await world.runtime.groups.stop()
+    await world.runtime.stop()
+
+
+@control.on_start
+async def start(world: World) -> None:
+    """Clear up after an emulator that was killed."""
+    world.runtime.sandboxes.recover()
+    world.runtime.deliveries.recover()

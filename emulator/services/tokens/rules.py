@@ -151,5 +151,5 @@ def permission_groups(call: Call, scopes: tuple[str, ...]) -> list[Document]:
     return [
         {"id": group.id, "name": group.name, "scopes": [group.scope]}
         for group in GROUPS
-        if group.scope in scopes and name in (None, "", group.name) and wanted in (None, "", group.scope)
+        if group.scope in scopes and name in ("", group.name) and wanted in ("", group.scope)
     ]

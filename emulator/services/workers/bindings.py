@@ -185,6 +185,8 @@ def check_targets(store: Store, account: str, script: str, bindings: Iterable[Do
         kind = binding["type"]
         if kind == "kv_namespace" and not store.has("kv_namespace", account, binding["namespace_id"]):
             raise errors.NO_KV(id=binding["namespace_id"])
+        if kind == "d1" and not store.has("d1_database", account, binding["id"]):
+            raise errors.NO_D1(id=binding["id"])
         if kind == "r2_bucket":
             scope = f"{account}/{binding.get('jurisdiction', 'default')}"
             if not store.has("r2_bucket", scope, binding["bucket_name"]):

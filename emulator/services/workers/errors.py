@@ -19,6 +19,8 @@ BAD_BINDING = Failure(
 UNKNOWN_BINDING = Failure(400, 10021, "binding {name} has an unknown type {type}", "inferred")
 FUTURE_DATE = Failure(400, 10021, 'Can\'t set compatibility date in the future: "{date}"', "inferred")
 TOO_BIG = Failure(413, 10027, "Your Worker exceeded the size limit of 10 MiB after compression.", _WRANGLER)
+TOO_BIG_UNPACKED = Failure(413, 10027, "Your Worker exceeded the size limit of 64 MiB before compression.", _WRANGLER)
+DOES_NOT_START = Failure(400, 10021, "{problem}", "workerd's own words, as the upload's validation gives them")
 NO_HANDLERS = Failure(400, 10068, "The uploaded script has no registered event handlers.", _THREADS)
 BAD_CONTENT_TYPE = Failure(400, 10001, "The upload must be multipart/form-data with a part named metadata.", _CODES)
 BINDING_TWICE = Failure(
@@ -26,6 +28,7 @@ BINDING_TWICE = Failure(
 )
 NO_INHERITED = Failure(400, 10057, "The binding {name} cannot be inherited: {source} has no {old}.", _WRANGLER)
 NO_KV = Failure(400, 10041, "KV namespace '{id}' not found.", _CODES)
+NO_D1 = Failure(400, 10181, "D1 binding references database '{id}' which was not found.", "inferred")
 NO_BUCKET = Failure(400, 10085, "R2 bucket '{name}' not found. Please use a different name and try again.", _THREADS)
 NO_QUEUE = Failure(400, 11000, "Queue '{name}' not found.", _CODES)
 NO_TARGET = Failure(
@@ -47,6 +50,9 @@ SECRET_NOT_LIVE = Failure(
 )
 NO_VERSION = Failure(404, 100146, "Version not found.", _CODES)
 SECRETS_CHANGED = Failure(
-    400, 10220, "Secrets have changed since this version was live; deploy it with force.", _WRANGLER
+    400,
+    10220,
+    "This version cannot be deployed without `force`. The following secrets have changed: {names}",
+    "code and the end of the text as wrangler 4.158.0 reads them; that only values count is inferred",
 )
 VERSION_EXPORTS = Failure(400, 100405, "The versions of a deployment must declare the same `exports`.", _WRANGLER)

@@ -22,7 +22,10 @@ api = Service(
 READ, WRITE = "Workers Scripts Read", "Workers Scripts Write"
 _SCRIPTS = "/accounts/{account_id}/workers/scripts"
 _SCRIPT = _SCRIPTS + "/{script_name}"
-_NOT_RUN = "code is not run: exported names are found by their syntax, and where that cannot decide it is accepted"
+_NOT_RUN = (
+    "with a runtime the code is started once, without bindings, and refused if it does not parse; exported names are "
+    "found by their syntax, and where that cannot decide it is accepted"
+)
 _SCRIPT_SETTINGS = fields({}, metadata.SCRIPT)
 
 
@@ -74,7 +77,8 @@ def upload_script(call: Call) -> Result:
     name = call.params["script_name"]
     worker = rules.find(call.store, call.account_id, name) or rules.create(call, name)
     worker.update(metadata.script_settings(given.metadata, worker))
-    strict = call.query.get("bindings_inherit") == "strict"
+    strict = call.choice("bindings_inherit", ("strict", ""), "") == "strict"
+    call.query.has_no_effect("excludeScript")  # wrangler asks for an answer without the code, which has none
     # Secrets survive an upload that does not speak of them, which is what lets `secret put` and `deploy` coexist.
     options = Options(strict=strict, keep=bindings.SECRETS, reconcile=True)
     version = versions.draft(call, worker, given, options)

@@ -18,6 +18,7 @@ from .source import Code, read_module, read_service_worker
 
 BODY_LIMIT = 100 * MEBIBYTE
 _LARGEST = 10 * MEBIBYTE
+_LARGEST_UNPACKED = 64 * MEBIBYTE
 _JAVASCRIPT = ("application/javascript", "text/javascript")
 
 
@@ -95,7 +96,10 @@ def _whole(call: Call, given: Any, modules: tuple[Module, ...]) -> Upload:
 
 def make_upload(checked: Document, modules: tuple[Module, ...]) -> Upload:
     """Find the main module and look at it."""
-    if sum(len(module.content) for module in modules) > _LARGEST:
+    size = sum(len(module.content) for module in modules)
+    if size > _LARGEST_UNPACKED:
+        raise errors.TOO_BIG_UNPACKED()
+    if size > _LARGEST:
         packed = gzip.compress(b"".join(module.content for module in modules), 1)
         if len(packed) > _LARGEST:
             raise errors.TOO_BIG()

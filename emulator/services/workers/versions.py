@@ -17,6 +17,7 @@ from emulator.store import Document
 
 from . import assets, bindings, errors, metadata, references, rules
 from .source import Code
+from .trial import require_start
 from .upload import Upload, store_modules
 
 STARTUP_MS = 7
@@ -99,7 +100,8 @@ def copy(call: Call, former: Document, **changes: object) -> Document:
 
 
 def add(call: Call, worker: Document, version: Document) -> Document:
-    """Store a version as the Worker's latest."""
+    """Store a version as the Worker's latest, if its code starts."""
+    require_start(call, version)
     worker["last_number"] += 1
     version["number"] = worker["last_number"]
     worker["latest"] = version["id"]

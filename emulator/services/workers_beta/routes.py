@@ -114,7 +114,7 @@ def list_versions(call: Call) -> Result:
     _VERSIONS,
     needs=WRITE,
     fidelity=Fidelity.PARTIAL,
-    note="code is not run; migrations and exports take effect with the deployment",
+    note="with a runtime the code is started once; migrations and exports take effect with the deployment",
     body_limit=BODY_LIMIT,
 )
 def create_version(call: Call) -> Result:

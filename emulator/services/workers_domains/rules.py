@@ -84,7 +84,7 @@ def detach(call: Call) -> None:
 def listed(call: Call) -> list[Document]:
     """Domains that fit the filters."""
     names = ("hostname", "service", "zone_id", "zone_name", "environment")
-    wanted = {name: call.query[name] for name in names if call.query.get(name)}
+    wanted = call.query.given(*names)
     found = call.store.select(DOMAIN, call.account_id)
     return [each for each in found if all(each[name] == value for name, value in wanted.items())]
 

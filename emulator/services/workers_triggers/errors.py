@@ -15,4 +15,5 @@ SUBDOMAIN_EXISTS = Failure(
 SUBDOMAIN_TAKEN = Failure(409, 10031, "The subdomain {name} is not available.", _WRANGLER)
 SUBDOMAIN_FREE = Failure(404, 10032, "The subdomain {name} is available.", _WRANGLER)
 BAD_CRON = Failure(400, 10100, "Invalid cron expression: {cron}", "inferred")
+NO_WEBSOCKET = Failure(426, 10057, "A tail is a WebSocket: ask for the address with Upgrade: websocket.", "inferred")
 NO_TAIL = Failure(404, 10057, "Tail not found.", "inferred")

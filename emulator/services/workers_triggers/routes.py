@@ -1,8 +1,9 @@
 """Operations on workers.dev, schedules, account settings and tails."""
 
-from emulator.calls import Call, Raw, Result
-from emulator.registry import Fidelity, Service
-from emulator.schema import fields, flag, items, nullable, text
+from emulator.calls import Call, Raw, Result, Taken
+from emulator.registry import Fidelity, Mounted, Service
+from emulator.runtime.websocket import wants_websocket
+from emulator.schema import fields, flag, items, nullable, number, text
 from emulator.services.workers import rules as workers
 
 from . import errors, rules
@@ -20,6 +21,20 @@ _SCRIPT = _WORKERS + "/scripts/{script_name}"
 _NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _SUBDOMAIN = fields({"enabled": flag()}, {"previews_enabled": nullable(flag())})
 _CRONS = items(fields({"cron": text(least=1, most=100)}, closed=False), most=250)
+_TEXTS = items(text(least=1), least=1)
+_FILTER = fields(
+    {},
+    {
+        "sampling_rate": number(least=0, most=1),
+        "outcome": _TEXTS,
+        "method": _TEXTS,
+        "header": fields({"key": text(least=1)}, {"query": text()}),
+        "client_ip": _TEXTS,
+        "query": text(least=1),
+        "scriptVersion": text(least=1),
+    },
+)
+_TAIL = nullable(fields({}, {"filters": nullable(items(_FILTER, most=20))}))
 _SETTINGS = fields({}, {"default_usage_model": nullable(text()), "green_compute": nullable(flag())})
 
 
@@ -99,16 +114,17 @@ def put_schedules(call: Call) -> Result:
     return Result({"schedules": rules.set_schedules(call, crons)})
 
 
-@api.operation("GET", _SCRIPT + "/tails", needs=TAIL, fidelity=Fidelity.PARTIAL, note="no log is ever sent")
+@api.operation("GET", _SCRIPT + "/tails", needs=TAIL)
 def get_tail(call: Call) -> Result:
     """Read the tail begun last."""
-    return Result(rules.get_tail(call))
+    return Result(rules.tail_view(rules.get_tail(call)))
 
 
-@api.operation("POST", _SCRIPT + "/tails", needs=TAIL, fidelity=Fidelity.PARTIAL, note="no log is ever sent")
+@api.operation("POST", _SCRIPT + "/tails", needs=TAIL, note="logs and exceptions come from workerd; all filters")
 def create_tail(call: Call) -> Result:
     """Begin a tail."""
-    return Result(rules.open_tail(call))
+    given = call.body(_TAIL, errors.INVALID) or {}
+    return Result(rules.tail_view(rules.open_tail(call, given.get("filters") or [])))
 
 
 @api.operation("DELETE", _SCRIPT + "/tails/{tail_id}", needs=TAIL)
@@ -116,3 +132,16 @@ def delete_tail(call: Call) -> Result:
     """End a tail."""
     rules.close_tail(call)
     return Result(None)
+
+
+@api.mount(
+    "tail",
+    (Mounted("GET", "/tail/{tail_id}", "the address itself", note="a WebSocket of protocol trace-v1, for six hours"),),
+)
+async def listen(call: Call) -> Raw:
+    """Send what a Worker logs and throws."""
+    script, tail = rules.tail_of(call, call.segments[-1])
+    if not wants_websocket(call):
+        raise errors.NO_WEBSOCKET()
+    await call.world.runtime.tails.serve(call, script, tail["filters"])
+    return Taken(status=101)

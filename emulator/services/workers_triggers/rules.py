@@ -1,10 +1,9 @@
 """State of triggers.
 
 An account has a workers.dev subdomain from the start, derived from its id; it can be given up and registered anew.
-Schedules belong to the Worker's document. Tails are handed out and expire; no log is ever sent through them.
+Schedules belong to the Worker's document. Tails are handed out and expire.
 """
 
-import re
 from datetime import timedelta
 
 from emulator.calls import Call
@@ -14,11 +13,10 @@ from emulator.services.workers import rules as workers
 from emulator.store import Document, Store
 
 from . import errors
+from .cron import is_valid
 
 _ACCOUNT = "worker_account"
 _HOURS = 6
-_FIELD = r"(\*|[0-9A-Za-z]+)(-[0-9A-Za-z]+)?(/[0-9]+)?[LW]?(#[0-9])?"
-_CRON = re.compile(rf"{_FIELD}(,{_FIELD})*")
 
 
 def subdomain(store: Store, account: str) -> str | None:
@@ -87,7 +85,7 @@ def set_schedules(call: Call, crons: list[str]) -> list[Document]:
     now = call.world.clock.stamp()
     former = {each["cron"]: each for each in worker["schedules"]}
     for cron in crons:
-        if len(cron.split()) != 5 or not all(_CRON.fullmatch(each) for each in cron.split()):
+        if not is_valid(cron):
             raise errors.BAD_CRON(cron=cron)
     schedules = [
         {"cron": cron, "created_on": former.get(cron, {}).get("created_on", now), "modified_on": now}
@@ -98,14 +96,29 @@ def set_schedules(call: Call, crons: list[str]) -> list[Document]:
     return schedules
 
 
-def open_tail(call: Call) -> Document:
+def open_tail(call: Call, filters: list[Document]) -> Document:
     """Begin a tail of the path's Worker."""
     worker = workers.get_script(call)
     tail_id = hex_id()
     expires = stamp(call.world.clock.now() + timedelta(hours=_HOURS))
     origin = call.world.base_url.removesuffix("/client/v4").replace("http://", "ws://")
-    tail = {"id": tail_id, "url": f"{origin}/tail/{tail_id}", "expires_at": expires}
-    return call.store.put(workers.TAIL, workers.scope(call, worker), tail_id, tail)
+    tail = {"id": tail_id, "url": f"{origin}/tail/{tail_id}", "expires_at": expires, "filters": filters}
+    listens_to = {"account_id": call.account_id, "script": worker["name"]}
+    place = workers.scope(call, worker)
+    return call.store.put(workers.TAIL, place, tail_id, {**tail, **listens_to}, labels={"id": tail_id})
+
+
+def tail_view(tail: Document) -> Document:
+    """A tail as the API describes it."""
+    return {name: tail[name] for name in ("id", "url", "expires_at")}
+
+
+def tail_of(call: Call, tail_id: str) -> tuple[tuple[str, str], Document]:
+    """The account and script of a tail that has not expired, and its document; knowing the id is the permission."""
+    found = [tail for _, tail in call.store.find_anywhere(workers.TAIL, "id", tail_id)]
+    if not found or found[0]["expires_at"] <= call.world.clock.stamp():
+        raise errors.NO_TAIL()
+    return (found[0]["account_id"], found[0]["script"]), found[0]
 
 
 def get_tail(call: Call) -> Document:

@@ -1,5 +1,7 @@
 """Operations on versions and deployments."""
 
+from datetime import datetime
+
 from emulator.calls import Call, Result
 from emulator.clock import parse_stamp
 from emulator.errors import BAD_QUERY
@@ -33,19 +35,19 @@ _DEPLOYABLE = 10
     _VERSIONS,
     needs=WRITE,
     fidelity=Fidelity.PARTIAL,
-    note="code is not run; `exports` take effect with the deployment",
+    note="with a runtime the code is started once; `exports` take effect with the deployment",
     body_limit=BODY_LIMIT,
 )
 def upload_version(call: Call) -> Result:
     """Upload a version without deploying it."""
     worker = workers.get(call)
-    strict = call.query.get("bindings_inherit") == "strict"
+    strict = call.choice("bindings_inherit", ("strict", ""), "") == "strict"
     version = rules.upload(call, worker, read_upload(call), strict=strict)
     reconciliation = without_nulls({"exports_reconciliation": version["exports_reconciliation"]})
     return Result({**rules.full_view(call, version), **reconciliation})
 
 
-@api.operation("GET", _VERSIONS, needs=READ)
+@api.operation("GET", _VERSIONS, needs=READ, note="with `resources`, which wrangler reads in lists, too")
 def list_versions(call: Call) -> Result:
     """List versions, the newest first."""
     place = workers.scope(call, workers.get(call))
@@ -53,7 +55,7 @@ def list_versions(call: Call) -> Result:
     limit = min(page.size, _DEPLOYABLE) if call.flag("deployable") else page.size
     part = call.store.select(workers.VERSION, place, descending=True, limit=limit, offset=page.offset)
     info = page.info(len(part), call.store.count(workers.VERSION, place))
-    return Result({"items": [rules.version_view(version) for version in part]}, info)
+    return Result({"items": [rules.full_view(call, version) for version in part]}, info)
 
 
 @api.operation("GET", _VERSIONS + "/{version_id}", needs=READ, note="readable at once; a fault can play code 100146")
@@ -72,25 +74,24 @@ def create_deployment(call: Call) -> Result:
 @api.operation("GET", _DEPLOYMENTS, needs=READ, note="`items` repeats `deployments` in the shape the SDK reads")
 def list_deployments(call: Call) -> Result:
     """List deployments, the one that serves first."""
-    found = [each for each in rules.deployments(call, workers.get(call)) if _within(call, each)]
+    span = {name: _moment(name, value) for name, value in call.query.given("since", "until").items()}
+    found = [each for each in rules.deployments(call, workers.get(call)) if _within(span, each)]
     page = asked_page(call, default=10)
     part = found[page.offset : page.offset + page.size]
     listed = {"deployments": part, "items": [{"deployments": part}] if part else []}
     return Result(listed, page.info(len(part), len(found)))
 
 
-def _within(call: Call, deployment: Document) -> bool:
-    made = parse_stamp(deployment["created_on"])
-    for name in ("since", "until"):
-        value = call.query.get(name)
-        if not value:
-            continue
-        limit = parse_stamp(value)
-        if limit is None or made is None:
-            raise BAD_QUERY(name=name, problem="must be a time as in RFC 3339")
-        if (made < limit) if name == "since" else (made > limit):
-            return False
-    return True
+def _moment(name: str, value: str) -> datetime:
+    moment = parse_stamp(value)
+    if moment is None:
+        raise BAD_QUERY(name=name, problem="must be a time as in RFC 3339")
+    return moment
+
+
+def _within(span: dict[str, datetime], deployment: Document) -> bool:
+    made = _moment("created_on", deployment["created_on"])
+    return span.get("since", made) <= made <= span.get("until", made)
 
 
 @api.operation("GET", _DEPLOYMENT, needs=READ)

@@ -16,6 +16,7 @@ from emulator.services.workers import rules as workers
 from emulator.services.workers.upload import Upload
 from emulator.services.workers.versions import Options, Traffic
 from emulator.store import Document
+from emulator.vault import Vault
 
 from . import errors
 
@@ -105,17 +106,26 @@ def deploy(call: Call, worker: Document, body: Document, *, force: bool) -> Docu
     for version, _ in shares:
         if version["applied"] and version["number"] < worker["lifecycle_number"]:
             raise errors.LIFECYCLE_BETWEEN(version=version["id"])
-        if live and not force and version["number"] < live["number"] and _secrets(version) != _secrets(live):
-            raise errors.SECRETS_CHANGED()
+        if live and not force and version["number"] < live["number"]:
+            _check_secrets(call.world.vault, version, live)
     if len(shares) > 1 and any(version["exports"] != shares[0][0]["exports"] for version, _ in shares):
         raise errors.VERSION_EXPORTS()
     annotations = without_nulls(body.get("annotations"))
     return versions.deploy(call, worker, Traffic(sorted(shares, key=lambda each: -each[1]), annotations))
 
 
-def _secrets(version: Document) -> set[tuple[str, str]]:
-    """Sealed values: they are copied from version to version and differ as soon as a secret is set again."""
-    return {(each["name"], each["sealed"]) for each in version["bindings"] if "sealed" in each}
+def _check_secrets(vault: Vault, version: Document, live: Document) -> None:
+    """Refuse secrets that would change: by their values, as one that was only sent again is sealed anew."""
+    before, now = _secrets(vault, version), _secrets(vault, live)
+    changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    if changed:
+        raise errors.SECRETS_CHANGED(names=", ".join(changed))
+
+
+def _secrets(vault: Vault, version: Document) -> dict[str, Document]:
+    """Secret bindings by name, opened."""
+    sealed = [each for each in version["bindings"] if "sealed" in each]
+    return {each["name"]: {**each, "sealed": bindings.open_secret(each, vault)} for each in sealed}
 
 
 def _shares(call: Call, worker: Document, given: Iterable[Document]) -> list[tuple[Document, float]]:

@@ -25,12 +25,13 @@ _CHANGE = fields(
 
 
 @api.operation(
-    "GET", "/zones", note="the zones the token may read; filters name, status, type, account.id, account.name"
+    "GET", "/zones", note="the zones the token may read; filters name, status, type, account.id, account.name, match"
 )
 def list_zones(call: Call) -> Result:
-    """List zones by name."""
+    """List zones in order."""
+    order = call.choice("order", ("name", "status", "account.id", "account.name"), "name")
     descending = call.choice("direction", ("asc", "desc"), "asc") == "desc"
-    zones = sorted(rules.visible_zones(call), key=lambda zone: str(zone["name"]), reverse=descending)
+    zones = sorted(rules.visible_zones(call), key=lambda zone: rules.field_of(zone, order), reverse=descending)
     return page_of(call, zones, most=50)
 
 

@@ -5,10 +5,12 @@ change. Deleting a zone deletes everything in it.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from emulator.calls import Call
 from emulator.clock import hex_id
+from emulator.errors import BAD_QUERY
 from emulator.identity import account_resources, zone_resources
 from emulator.schema import without_nulls
 from emulator.seed import new_zone, put_zone
@@ -17,28 +19,55 @@ from emulator.store import Document, Store
 from . import errors
 
 _NAME = re.compile(r"(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]")
+_EXACT_CASE = "_case_sensitive"
+_PLAIN_OPERATORS: dict[str, Callable[[str, str], bool]] = {
+    "equal": str.__eq__,
+    "not_equal": str.__ne__,
+    "starts_with": str.startswith,
+    "ends_with": str.endswith,
+    "contains": str.__contains__,
+}
+_OPERATORS = _PLAIN_OPERATORS | {
+    name + _EXACT_CASE: _PLAIN_OPERATORS[name] for name in ("starts_with", "ends_with", "contains")
+}
 _TEST_DOMAINS = (".example", ".test", ".invalid", ".localhost")
 
 
 def visible_zones(call: Call) -> list[Document]:
-    """The zones the token may read."""
-    name = call.query.get("name")
-    zones = call.store.find("zone", "", "name", name) if name else call.store.select("zone", "")
-    return [zone for zone in zones if _readable(call, zone) and _matches(call, zone)]
+    """The zones the token may read and the query asks for."""
+    wanted = call.query.given("name", "status", "type", "account.id", "account.name")
+    match_any = call.choice("match", ("all", "any"), "all") == "any"
+    combine = any if match_any and wanted else all
+    name = wanted.get("name", "") if combine is all else ""
+    zones = call.store.find("zone", "", "name", name) if name and ":" not in name else call.store.select("zone", "")
+    return [
+        zone
+        for zone in zones
+        if _readable(call, zone) and combine(_holds(zone, field, value) for field, value in wanted.items())
+    ]
 
 
 def _readable(call: Call, zone: Document) -> bool:
     return call.identity.allows(("Zone Read",), zone_resources(zone["id"], zone["account"]["id"]))
 
 
-def _matches(call: Call, zone: Document) -> bool:
-    wanted = {
-        "status": zone["status"],
-        "type": zone["type"],
-        "account.id": zone["account"]["id"],
-        "account.name": zone["account"]["name"],
-    }
-    return all(call.query.get(name) in (None, "", value) for name, value in wanted.items())
+def field_of(zone: Document, name: str) -> str:
+    """A field of a zone, or of its account as in `account.name`."""
+    owner, _, inner = name.rpartition(".")
+    return str(zone[owner][inner] if owner else zone[name])
+
+
+def _holds(zone: Document, field: str, wanted: str) -> bool:
+    value, (how, colon, text) = field_of(zone, field), wanted.partition(":")
+    if field == "type":
+        return value in wanted.split(",")
+    if not colon or not field.endswith("name"):
+        return value == wanted
+    if how not in _OPERATORS:
+        raise BAD_QUERY(name=field, problem=f"the operator must be one of {', '.join(_OPERATORS)}")
+    if how.endswith(_EXACT_CASE):
+        return _OPERATORS[how](value, text)
+    return _OPERATORS[how](value.lower(), text.lower())
 
 
 def create_zone(call: Call, body: Document) -> Document:

@@ -1,0 +1,1 @@
+"""Secrets Store: stores of an account and the sealed secrets in them."""
