@@ -1,11 +1,13 @@
 """`python -m emulator`: serve, fetch what runs Workers, or print the fidelity table.
 
-Prints the base URL as its first line once it listens. The token comes from `--token-file` or from
+Prints the base URL as its first line once it listens, and with `--tls-port` that of HTTPS and its certificate as the
+second. The token comes from `--token-file` or from
 CLOUDFLARE_API_TOKEN; without either, one is made and kept in the state folder, readable by its owner only.
 """
 
 import argparse
 import os
+import resource
 import secrets
 import sqlite3
 import sys
@@ -13,6 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from .settings import RootToken, Settings, SettingsError, load_settings, root_token
+
+_FILES = 65_536
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,10 +35,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m emulator", description="A Cloudflare control plane on loopback.")
     parser.add_argument("command", nargs="?", choices=("serve", "fetch", "table"), default="serve")
     parser.add_argument("--port", type=_port, default=8787, help="port on 127.0.0.1; 0 takes any free one")
+    parser.add_argument("--tls-port", type=_port, help="a second port on 127.0.0.1, which speaks HTTPS; 0 takes any")
     parser.add_argument("--state", type=Path, default=Path(".local/emulator"), help="folder that holds the state")
     parser.add_argument("--token-file", type=Path, help="file holding the API token to accept")
     parser.add_argument("--packages", type=Path, default=Settings.packages, help="folder of the runtime of Workers")
     parser.add_argument("--node", type=Path, help="folder of node and npm, to fetch that runtime when it is missing")
+    parser.add_argument("--containers", type=Path, help="folder of runc and sandbox-layers, which run containers")
+    parser.add_argument("--layers", type=Path, help="folder of unpacked images, to share it with other emulators")
     parser.add_argument("--account-config", type=Path, help="JSON with accounts, zones and further tokens")
     return parser
 
@@ -60,15 +67,25 @@ def _fetch(options: argparse.Namespace) -> int:
 def _serve(options: argparse.Namespace) -> int:
     from .app import App  # noqa: PLC0415 - keeps `table` and usage errors quick
     from .registry import load_services  # noqa: PLC0415
-    from .server import PortInUseError, base_url, listen, serve  # noqa: PLC0415
+    from .server import PortInUseError, base_url, listen, make_server, serve  # noqa: PLC0415
     from .store import StateInUseError  # noqa: PLC0415
+    from .tls import provide  # noqa: PLC0415
     from .world import World  # noqa: PLC0415
 
+    _open_many_files()
     try:
         settings = load_settings(options.account_config, (_token(options),))
-        settings = replace(settings, packages=options.packages, node=options.node)
+        settings = replace(
+            settings,
+            packages=options.packages,
+            node=options.node,
+            containers=options.containers,
+            layers=options.layers,
+        )
         listener = listen(options.port)
+        secure = None if options.tls_port is None else listen(options.tls_port)
         world = World(settings, options.state)
+        certificate = provide(options.state / "tls") if secure else None
     except (SettingsError, PortInUseError, StateInUseError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -77,10 +94,22 @@ def _serve(options: argparse.Namespace) -> int:
         return 1
     world.base_url = base_url(listener)
     app = App(world, load_services())
+    served = {listener: make_server(app)}
     print(world.base_url, flush=True)
-    serve(app, listener)
+    if secure and certificate:
+        served[secure] = make_server(app, certificate)
+        print(f"{base_url(secure, 'https')} (certificate: {certificate.file})", flush=True)
+    serve(app, served)
     world.close()
     return 0
+
+
+def _open_many_files() -> None:
+    """Every sandbox, command and connection takes some; the usual limit is 1024, which anybody may raise."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _token(options: argparse.Namespace) -> RootToken:

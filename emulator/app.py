@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from . import errors
-from .calls import Call, Raw, Receive, Reply, Result, Scope, dump, envelope, error_reply
+from .calls import Call, PendingError, Raw, Receive, Reply, Result, Scope, Taken, dump, envelope, error_reply
 from .errors import ApiError
 from .faults import Fault
 from .identity import account_resources, user_resources, zone_resources
-from .registry import CONTROL, Operation, Service
+from .registry import API, CONTROL, Operation, Service
 from .router import Router
 from .runtime import edge
 from .runtime.runtime import Runtime
@@ -91,7 +91,8 @@ class App:
                 fault = self.world.faults.take(call.method, call.path, call.operation_id)
             reply = await self._answer(call, fault)
             status = reply.status
-            await _send(send, reply, head=call.method == "HEAD")
+            if not isinstance(reply, Taken):
+                await _send(send, reply, head=call.method == "HEAD")
         except DroppedError:
             scope["state"]["transport"].abort()
             while (await receive())["type"] != "http.disconnect":
@@ -163,7 +164,7 @@ class App:
         if mount is not None:
             return await cast("Awaitable[Reply]", mount(call))
         if not call.allowed:
-            raise errors.no_route(call.path)
+            raise self._no_operation(call)
         if call.method == "OPTIONS":
             return Raw(b"", None, 204, {"allow": _allow(call.allowed)})
         if not call.operation_id:
@@ -175,8 +176,23 @@ class App:
         if call.operation.stream:
             return await cast("Awaitable[Reply]", call.operation.handler(call))
         await call.read()
+        while True:
+            try:
+                return self._handle(call)
+            except PendingError as pending:
+                await pending.work()
+
+    def _no_operation(self, call: Call) -> ApiError:
+        """Why a path leads nowhere; a 404 would read as if a thing of that name did not exist."""
+        if not call.path.startswith(API):
+            return errors.no_route(call.path)
+        return errors.NOT_HERE(method=call.method, path=call.path)
+
+    def _handle(self, call: Call) -> Reply:
         with self.world.store.transaction():
-            return cast("Reply", call.operation.handler(call))
+            reply = cast("Reply", call.operation.handler(call))
+            call.query.refuse_leftovers()  # before the transaction ends: what was not understood changes nothing
+        return reply
 
     def _authenticate(self, call: Call) -> None:
         header = call.headers.get("authorization")

@@ -57,6 +57,9 @@ class Settings:
     tokens: tuple[RootToken, ...] = ()
     packages: Path = Path(".local/workerd")  # where the runtime of Workers is installed
     node: Path | None = None  # folder of npm, which installs it when it is missing
+    containers: Path | None = None  # folder of the programs that run containers; what is missing is looked for on PATH
+    layers: Path | None = None  # where images are unpacked; below the state folder unless it is shared
+    outbound: str | None = None  # host and port of an HTTP proxy that stands for the internet Workers reach
 
 
 _CHECK = fields(

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from .app import App
 from .registry import load_services
-from .server import base_url, listen, make_server, run
+from .server import base_url, listen, make_server, new_loop, run, stop
 from .settings import Account, RootToken, Settings, root_token
+from .tls import Certificate, provide
 from .world import World
 
 TOKEN = "emulator_test_token_0123456789_0123456789"  # noqa: S105 - accepted by test instances only
@@ -28,6 +29,8 @@ class Running:
     url: str
     token: str
     loop: asyncio.AbstractEventLoop = field(repr=False)
+    secure_url: str = ""  # when it was started with `tls`
+    certificate: Certificate | None = None
 
     @property
     def account_id(self) -> str:
@@ -56,32 +59,49 @@ def running(
     tokens: tuple[RootToken, ...] = (),
     packages: Path = Settings.packages,
     node: Path | None = None,
+    containers: Path | None = None,
+    layers: Path | None = None,
+    outbound: str | None = None,
+    tls: bool = False,
 ) -> Iterator[Running]:
     """Serve an emulator on a thread while the block runs."""
-    settings = Settings(accounts=accounts, tokens=(root_token(TOKEN), *tokens), packages=packages, node=node)
+    settings = Settings(
+        accounts=accounts,
+        tokens=(root_token(TOKEN), *tokens),
+        packages=packages,
+        node=node,
+        containers=containers,
+        layers=layers,
+        outbound=outbound,
+    )
     world = World(settings, folder)
     listener = listen(0)
     world.base_url = base_url(listener)
     app = App(world, load_services())
-    server = make_server(app)
+    served = {listener: make_server(app)}
+    certificate, secure_url = None, ""
+    if tls:
+        certificate, secure = provide(folder / "tls"), listen(0)
+        secure_url = base_url(secure, "https")
+        served[secure] = make_server(app, certificate)
     ready = threading.Event()
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def main() -> None:
         loops.append(asyncio.get_running_loop())
         ready.set()
-        await run(app, server, listener)
+        await run(app, served)
 
     def target() -> None:
-        with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=new_loop) as runner:
             runner.run(main())
 
     thread = threading.Thread(target=target, name="emulator", daemon=True)
     thread.start()
     ready.wait(10)
     try:
-        yield Running(world, world.base_url, TOKEN, loops[0])
+        yield Running(world, world.base_url, TOKEN, loops[0], secure_url, certificate)
     finally:
-        server.stop()
+        stop(served)
         thread.join(10)
         world.close()

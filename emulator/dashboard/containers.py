@@ -13,7 +13,7 @@ from emulator.services.containers.rules import KIND, ROLLOUT
 from emulator.services.registry.manifests import INDEXES
 from emulator.store import Document, Store
 
-from .listing import listing, plain
+from .listing import MOST, listing, plain
 
 _SHOWN_STATES = ("running", "provisioning", "failed")
 
@@ -73,6 +73,17 @@ def _rollout(rollout: rollouts.Rollout) -> Document:
         "to": rollout["target_version"],
         "errors": sorted({plain(each["event"]) for each in rollout["errors"]}),
     }
+
+
+def sandboxes(running: list[Document]) -> Document:
+    """Containers that run now, oldest first."""
+    return {"total": len(running), "rows": [_sandbox(each) for each in running[:MOST]]}
+
+
+def _sandbox(each: Document) -> Document:
+    lines = [plain(line) for line in each["output"].splitlines()]
+    shown = {name: each[name] for name in ("object", "application", "version", "digest", "state", "started", "memory")}
+    return {**shown, "key": f"{each['namespace']}/{each['object']}", "output": lines}
 
 
 def images(store: Store, account: str) -> Document:

@@ -11,7 +11,8 @@ from emulator.registry import Service
 from emulator.store import Document
 
 from . import guard
-from .listing import MOST
+from .containers import sandboxes
+from .listing import MOST, plain
 from .snapshot import requests, snapshot
 
 api = Service("dashboard", source="the emulator's own", date="2026-11-16")
@@ -75,7 +76,11 @@ def _document(call: Call, accounts: list[Document], account: Document) -> Docume
         "accounts": [_named(each) for each in accounts[:MOST]],
         "address": call.world.base_url,
         "clock_ahead": call.world.clock.offset,
-        "lists": snapshot(call.store, account, call.world.clock.now()),
+        "no_sandboxes": plain(call.world.runtime.containers()["reason"] or ""),
+        "lists": {
+            **snapshot(call.store, account, call.world.clock.now()),
+            "sandboxes": sandboxes(call.world.runtime.sandboxes.shown(account["id"])),
+        },
         "journal": requests(call.world.journal),
     }
 

@@ -1,5 +1,6 @@
 """From a plan to the configuration of its process."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -7,17 +8,27 @@ from typing import Any
 from emulator.store import Document, Store
 from emulator.vault import Vault
 
+from . import entry
 from .bindings import Bound, Context, bind
-from .config import document, embed
-from .containers import Docker
-from .images import Images
+from .config import Word, document, embed
+from .docker import Docker
+from .entry import ContainedClass
+from .images import Images, chosen_images
 from .plan import Member, Plan
+from .secret import Secrets
 
 DOOR = "emulator:door"
+OURS = b"x-emulator-"
+"""How the names of headers begin that only the emulator and its own modules may send."""
+DOOR_KEY_HEADER = "x-emulator-door-key"
 KEY_HEADER = "x-emulator-key"
 STORE_HEADER = "x-emulator-store"
 PROTOCOL_HEADER = "x-forwarded-proto"
 CF_HEADER = "x-emulator-cf"
+_CONTAINERS = "emulator:containers"
+_STREAMS = "emulator:streams"
+_TAIL, _EARS = "emulator:tail", "emulator:ears"
+_DOOR_KEY = "emulator:key"
 _DISK = "emulator:objects"
 _CACHE = "emulator:cache"
 _INTERNET = "emulator:internet"
@@ -43,10 +54,24 @@ class Surroundings:
 
     address: str  # host and port of the emulator
     key: str  # shows the emulator that a request comes from a binding
+    door_key: str  # shows the door that a request comes from the emulator
     objects: Path
     store: Store
     vault: Vault
-    docker: Docker | None  # None: no containers
+    docker: Docker | None = None  # runs containers where this machine's own engine cannot
+    sandboxes: "Native | None" = None
+    outbound: str | None = None  # host and port of a proxy that stands for the internet
+    listened: frozenset[str] = frozenset()  # scripts whose tails somebody holds
+
+
+@dataclass(frozen=True)
+class Native:
+    """This machine's own engine of containers, as a process of Workers knows it."""
+
+    streams: str  # host and port for connections that are no requests
+    secrets: Secrets
+    running: tuple[tuple[str, str], ...]  # containers that run already, and since which start
+    reason: str = ""  # why none can run
 
 
 @dataclass(frozen=True)
@@ -62,11 +87,21 @@ def assemble(plan: Plan, around: Surroundings) -> Assembled:
     """The configuration of a plan's process."""
     bound = {each.name: bind(Context(plan, each, around.store, around.vault)) for each in plan.members}
     stores = {name: place for each in bound.values() for name, place in each.stores.items()}
-    services = [{"name": each.name, "worker": _worker(each, bound[each.name], around)} for each in plan.members]
+    services = [
+        {"name": each.name, "worker": _worker(each, bound[each.name], around, plan.account)} for each in plan.members
+    ]
     services += [_gateway(name, place, around) for name, place in stores.items()]
-    services += [_own(DOOR, "door.js", [{"name": each.name, "service": each.name} for each in plan.members])]
+    services += [_own(DOOR, "door.js", _door(plan, around))]
+    services += [_own(_TAIL, "tail.js", _tail_bindings(plan, around)), _gateway(_EARS, f"tail/{plan.account}", around)]
+    if around.sandboxes:
+        services += [
+            _gateway(_containers(each), f"containers/{plan.account}/{','.join(_contained_namespaces(each))}", around)
+            for each in plan.members
+            if _contained_namespaces(each)
+        ]
+        services.append({"name": _STREAMS, "external": {"address": around.sandboxes.streams, "tcp": {}}})
     services += [_own(_CACHE, "cache.js", [])]
-    services += [{"name": _INTERNET, "network": {"allow": ["public"], "tlsOptions": {"trustBrowserCas": True}}}]
+    services += [{"name": _INTERNET, **_internet(around.outbound)}]
     if plan.namespaces:
         services.append({"name": _DISK, "disk": {"path": str(around.objects), "writable": True}})
     sockets = [_socket(each.name, each.name) for each in plan.members] + [_socket(DOOR, DOOR)]
@@ -79,7 +114,59 @@ def assemble(plan: Plan, around: Surroundings) -> Assembled:
     return Assembled(text, frozenset(socket["name"] for socket in sockets), missing)
 
 
-def _worker(member: Member, bound: Bound, around: Surroundings) -> dict[str, Any]:
+def trial_configuration(name: str, code: Document) -> str:
+    """The configuration of a process that does nothing but start the code, without its bindings."""
+    worker = {
+        **_code(code),
+        # A date the runtime does not know yet is its business, not the code's.
+        "compatibilityDate": min(code.get("compatibility_date") or _OLDEST_DATE, _DATE),
+        "compatibilityFlags": code["compatibility_flags"],
+    }
+    return document({"services": [{"name": name, "worker": worker}], "sockets": [_socket(name, name)]})
+
+
+def _door(plan: Plan, around: Surroundings) -> list[dict[str, Any]]:
+    """What the door leads to: every script, and for those with containers their objects and what they are told."""
+    found: list[dict[str, Any]] = [{"name": _TAIL, "service": _TAIL}, {"name": _DOOR_KEY, "text": around.door_key}]
+    for each in plan.members:
+        found.append({"name": each.name, "service": each.name})
+        if around.sandboxes and _contained_namespaces(each):
+            news = {"name": each.name, "entrypoint": entry.ENTRYPOINT}
+            found.append({"name": f"news:{each.name}", "service": news})
+            for namespace, class_name in _contained_namespaces(each).items():
+                target = {"className": class_name, "serviceName": each.name}
+                found.append({"name": f"objects:{namespace}", "durableObjectNamespace": target})
+    return found
+
+
+def _tail_bindings(plan: Plan, around: Surroundings) -> list[dict[str, Any]]:
+    listened = [each.name for each in plan.members if each.name in around.listened]
+    return [{"name": "EMULATOR", "service": _EARS}, {"name": "LISTENING", "json": json.dumps(listened)}]
+
+
+def _contained_namespaces(member: Member) -> dict[str, str]:
+    """The namespaces of a script's container-enabled classes, and the classes; none of one that is no module."""
+    if member.version["main_module"] is None:
+        return {}
+    return {each["id"]: each["class"] for each in member.namespaces if each["container"]}
+
+
+def _contained(member: Member, account: str, secrets: Secrets) -> list[ContainedClass]:
+    """The container-enabled classes of a script."""
+    found = []
+    for each in member.namespaces:
+        if each["id"] in _contained_namespaces(member):
+            images, secret = chosen_images(each, member.version), secrets.of(account, each["id"])
+            found.append(ContainedClass(each["class"], each["id"], images, has_default=not images, secret=secret))
+    return found
+
+
+def _containers(member: Member) -> str:
+    """The service through which the classes of one script reach their containers."""
+    return f"{_CONTAINERS}:{member.name}"
+
+
+def _worker(member: Member, bound: Bound, around: Surroundings, account: str) -> dict[str, Any]:
     version = member.version
     worker: dict[str, Any] = {
         **_code(version),
@@ -88,16 +175,35 @@ def _worker(member: Member, bound: Bound, around: Surroundings) -> dict[str, Any
         "bindings": bound.values,
         "globalOutbound": _INTERNET,
         "cacheApiOutbound": _CACHE,
+        "tails": [{"name": _TAIL, "props": {"json": json.dumps({"script": member.name, "version": version["id"]})}}],
     }
     if member.namespaces:
         worker["durableObjectNamespaces"] = [
-            _namespace(each, member.images[each["id"]], around.docker) for each in member.namespaces
+            _namespace(each, member.images.get(each["id"], {}), around.docker) for each in member.namespaces
         ]
         worker["durableObjectStorage"] = {"localDisk": _DISK}
+    if around.sandboxes and (contained := _contained(member, account, around.sandboxes.secrets)):
+        worker["modules"] = [*_entry(version["main_module"], contained, account, around.sandboxes), *worker["modules"]]
+        worker["bindings"] = [
+            *worker["bindings"],
+            {"name": entry.CONTAINERS, "service": _containers(member)},
+            {"name": entry.STREAMS, "service": _STREAMS},
+        ]
+        # The entry takes these bindings away through the environment that can be imported.
+        flags = [each for each in version["compatibility_flags"] if each != "disallow_importable_env"]
+        worker["compatibilityFlags"] = flags
     if around.docker and any(member.images.values()):
         interceptor = {"containerEgressInterceptorImage": around.docker.sidecar}
         worker["containerEngine"] = {"localDocker": {"socketPath": f"unix:{around.docker.socket}", **interceptor}}
     return worker
+
+
+def _entry(main: str, contained: list[ContainedClass], account: str, native: Native) -> list[dict[str, Any]]:
+    """The modules that stand before the uploaded ones."""
+    shared = {"account": account, "reason": native.reason}
+    text = entry.text(main.removeprefix("./"), contained, native.running, shared)
+    parts = [{"name": f"{entry.FOLDER}/{file}", "esModule": _source(file)} for file in entry.PARTS]
+    return [{"name": entry.MODULE, "esModule": text}, *parts]
 
 
 def _code(version: Document) -> dict[str, Any]:
@@ -129,6 +235,12 @@ def _namespace(namespace: Document, images: Images, docker: Docker | None) -> di
 def _gateway(name: str, place: str, around: Surroundings) -> dict[str, Any]:
     headers = [{"name": KEY_HEADER, "value": around.key}, {"name": STORE_HEADER, "value": place}]
     return {"name": name, "external": {"address": around.address, "http": {"injectRequestHeaders": headers}}}
+
+
+def _internet(proxy: str | None) -> dict[str, Any]:
+    if proxy:
+        return {"external": {"address": proxy, "http": {"style": Word("proxy")}}}
+    return {"network": {"allow": ["public"], "tlsOptions": {"trustBrowserCas": True}}}
 
 
 def _own(name: str, file: str, bindings: list[dict[str, Any]]) -> dict[str, Any]:

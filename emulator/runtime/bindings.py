@@ -58,6 +58,10 @@ def _value(context: Context, binding: Document, bound: Bound) -> dict[str, Any] 
         return _secret(binding, open_secret(binding, context.vault))
     if kind in ("kv_namespace", "r2_bucket"):
         return _stored(context.plan.account, binding, bound)
+    if kind == "queue":
+        return _queue(context.plan.account, binding, bound)
+    if kind == "d1":
+        return _database(context, binding, bound)
     if kind in _PARTS:
         parts = {module["name"]: module["sha256"] for module in context.member.version["modules"]}
         return {_PARTS[kind]: embed(parts[binding["part"]])} if binding["part"] in parts else None
@@ -93,6 +97,24 @@ def _stored(account: str, binding: Document, bound: Bound) -> dict[str, Any]:
         field_name = "r2Bucket"
     bound.stores[f"emulator:{place}"] = place
     return {field_name: f"emulator:{place}"}
+
+
+def _queue(account: str, binding: Document, bound: Bound) -> dict[str, Any] | None:
+    if "queue_id" not in binding:
+        return None
+    place = f"queues/{account}/{binding['queue_id']}/{binding.get('delivery_delay') or ''}"
+    bound.stores[f"emulator:{place}"] = place
+    return {"queue": f"emulator:{place}"}
+
+
+def _database(context: Context, binding: Document, bound: Bound) -> dict[str, Any] | None:
+    """Workerd has D1's API built in, and asks for nothing but somebody who answers queries."""
+    if not context.store.has("d1_database", context.plan.account, binding["id"]):
+        return None
+    place = f"d1/{context.plan.account}/{binding['id']}"
+    bound.stores[f"emulator:{place}"] = place
+    inner = [{"name": "fetcher", "service": f"emulator:{place}"}]
+    return {"wrapped": {"moduleName": "cloudflare-internal:d1-api", "innerBindings": inner}}
 
 
 def _service(context: Context, binding: Document) -> dict[str, Any] | None:

@@ -9,17 +9,17 @@ from typing import cast
 
 from emulator.calls import Call, Raw, Scope
 
-from . import kv, r2
-from .assemble import CF_HEADER, KEY_HEADER, PROTOCOL_HEADER, STORE_HEADER
+from . import d1, gateway, kv, queues, r2
+from .assemble import CF_HEADER, KEY_HEADER, OURS, PROTOCOL_HEADER, STORE_HEADER
 from .packages import MissingError
 from .routing import Address, Target, is_own_name
 from .runtime import Runtime
 from .upstream import BrokenError, Head, Headers, Send
 
 _CF = json.dumps({"colo": "LOC", "country": "XX", "httpProtocol": "HTTP/1.1", "asn": 0, "timezone": "UTC"})
-_OURS = frozenset(
-    name.encode() for name in ("host", PROTOCOL_HEADER, CF_HEADER, KEY_HEADER, "cf-connecting-ip", "x-forwarded-host")
-)
+_KEY = KEY_HEADER.encode()
+_OURS = frozenset(name.encode() for name in ("host", PROTOCOL_HEADER, "cf-connecting-ip", "x-forwarded-host"))
+_FORBIDDEN = ("CONNECT", "TRACE", "TRACK")  # no `Request` can have these methods
 _SCHEMES = ("http", "https")
 
 
@@ -32,15 +32,17 @@ def host_of(scope: Scope) -> str:
 
 
 def is_for_edge(scope: Scope) -> bool:
-    """Whether a request is not for the emulator's own API and registry."""
-    return not is_own_name(host_of(scope))
+    """Whether a request is not for the emulator's own API and registry; a binding may name any host."""
+    return not is_own_name(host_of(scope)) or any(name == _KEY for name, _ in scope["headers"])
 
 
 async def answer(runtime: Runtime, call: Call, send: Send) -> Raw | None:
     """Serve a request; what is returned has still to be sent."""
     if call.headers.get(KEY_HEADER) == runtime.key:
-        return await _binding(call)
-    scheme = call.headers.get(PROTOCOL_HEADER, "http")
+        return await _binding(runtime, call, send)
+    if call.method in _FORBIDDEN:
+        return _page(405, f"The edge passes no {call.method} requests on to Workers.")
+    scheme = call.headers.get(PROTOCOL_HEADER, call.scope["scheme"])
     address = Address(scheme if scheme in _SCHEMES else "http", call.headers.get("host", ""), call.raw_path)
     target = runtime.target(address)
     if target is None:
@@ -65,7 +67,7 @@ async def _worker(runtime: Runtime, call: Call, way: Way, send: Send) -> Raw | N
             return _failed(way.target, group.failure)
         upstream, head = group.upstreams[way.target.script], Head(call.method, _path(call), _headers(call, way))
         try:
-            if call.headers.get("upgrade", "").lower() != "websocket":
+            if not head.is_websocket:
                 await upstream.forward(head, call.receive, send)
                 return None
             tunnel = await upstream.tunnel(head, call.scope["state"]["transport"])
@@ -75,14 +77,28 @@ async def _worker(runtime: Runtime, call: Call, way: Way, send: Send) -> Raw | N
     return None
 
 
-async def _binding(call: Call) -> Raw:
+async def _binding(runtime: Runtime, call: Call, send: Send) -> Raw | None:
     product, account, *rest = call.headers[STORE_HEADER].split("/")
     call.account_id = account
+    if product == "containers":
+        return await gateway.answer(runtime.sandboxes, call, send, rest[0].split(","))
+    if product == "tail":
+        return await _heard(runtime, call, account)
     if product == "r2":
         return await r2.answer(call, "/".join((account, *rest)))
-    call.params = {"namespace_id": rest[0]}
     content = b"".join([chunk async for chunk in call.stream()])
+    if product == "d1":
+        return d1.answer(call, rest[0], content)
+    if product == "queues":
+        return queues.answer(call, rest[0], rest[1], content)
+    call.params = {"namespace_id": rest[0]}
     return kv.answer(call, content)
+
+
+async def _heard(runtime: Runtime, call: Call, account: str) -> Raw:
+    told = json.loads(b"".join([chunk async for chunk in call.stream()]))
+    runtime.tails.receive((account, told["script"]), told["events"], told["version"])
+    return Raw(b"{}")
 
 
 async def _broken(call: Call, target: Target, error: BrokenError) -> Raw | None:
@@ -100,7 +116,7 @@ def _path(call: Call) -> bytes:
 
 
 def _headers(call: Call, way: Way) -> Headers:
-    kept = [(name, value) for name, value in call.scope["headers"] if name not in _OURS]
+    kept = [each for each in call.scope["headers"] if each[0] not in _OURS and not each[0].startswith(OURS)]
     client = call.scope["client"][0] if call.scope["client"] else "127.0.0.1"
     ours = {
         "host": way.target.host,

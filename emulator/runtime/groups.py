@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from .packages import MissingError
 from .plan import Plan
 from .process import SlowStartError, StartError, Workerd
-from .upstream import Upstream
+from .upstream import Upstream, dial
 
 DRAIN = 10.0  # seconds that requests under way have when their script is replaced
 _AGAIN = 5.0  # seconds between tries of what failed for want of a network or of time
@@ -60,7 +60,7 @@ class Group:
             for each in self._after:
                 await each.ended.wait()
             self.workerd = await start(self.plan)
-            self.upstreams = {name: Upstream(port) for name, port in self.workerd.ports.items()}
+            self.upstreams = {name: Upstream(dial(port)) for name, port in self.workerd.ports.items()}
             self.ready.set()
             return await self._serve(self.workerd)
         except (StartError, MissingError) as error:
@@ -178,13 +178,6 @@ class Groups:
     def prepare(self, account: str, script: str) -> None:
         """Begin what serves a script, if nothing does."""
         if (account, script) not in self._current:
-            self._begin(account, script)
-
-    def renew(self, account: str, script: str) -> None:
-        """Replace the process that serves a script, if there is one."""
-        group = self._current.get((account, script))
-        if group:
-            self._retire(group)
             self._begin(account, script)
 
     def reconcile(self) -> None:

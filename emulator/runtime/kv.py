@@ -45,7 +45,7 @@ def _one(call: Call, content: bytes) -> Raw:
             rules.write(call, content, parse_json(metadata.encode("latin-1")) if metadata else None)
     elif call.method == "DELETE":
         with call.store.transaction():
-            rules.remove(call)
+            rules.remove(call, call.params["key_name"])
     else:
         return Raw(b"", None, 405)
     return Raw(b"", None)

@@ -56,26 +56,30 @@ class Plan:
         return frozenset(each.worker["id"] for each in self.members)
 
 
-def plan(store: Store, account: str, script: str) -> Plan | None:
-    """What runs together with a script; None when it has no live version."""
+def plan(store: Store, account: str, script: str, *, with_images: bool) -> Plan | None:
+    """What runs together with a script; None when it has no live version.
+
+    A process needs to know the images only where workerd itself has containers started.
+    """
     found: dict[str, Member] = {}
     waiting = [script]
     while waiting:
         name = waiting.pop()
-        member = None if name in found else _member(store, account, name)
+        member = None if name in found else _member(store, account, name, with_images=with_images)
         if member is not None:
             found[name] = member
             waiting += _neighbours(store, account, member)
     return Plan(account, tuple(found[name] for name in sorted(found))) if script in found else None
 
 
-def _member(store: Store, account: str, name: str) -> Member | None:
+def _member(store: Store, account: str, name: str, *, with_images: bool) -> Member | None:
     worker = workers.find(store, account, name)
     version = workers.live_version(store, account, worker) if worker else None
     if worker is None or version is None:
         return None
     namespaces = sorted(durable_objects.namespaces_of(store, account, name), key=lambda each: str(each["id"]))
-    images = {each["id"]: images_of(store, account, each, version) for each in namespaces}
+    wanted = namespaces if with_images else []
+    images = {each["id"]: images_of(store, account, each, version) for each in wanted}
     return Member(worker, version, tuple(namespaces), images)
 
 

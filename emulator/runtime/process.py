@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from . import pipes
+
 _LAUNCH = Path(__file__).with_name("launch.py")
 _PATIENCE = 30.0  # seconds for a start; a busy machine has been seen to take two
 _GRACE = 0.5  # seconds for what goes on after an answer
 _LOG_LIMIT = 4 * 1024 * 1024
 _REASON_LINES = 6
+_MOST = 64 * 1024  # bytes at once
 _TOO_NEW = "newest date supported by this server binary"
 _NEWER = "On this machine the Worker runs with that date or an earlier one."
 _NOISE = ("warning:", "does not need to be specified")
@@ -73,8 +76,13 @@ class Order:
 
 async def start(order: Order) -> Workerd:
     """Run workerd until it listens on all its sockets."""
+    handle, writer = os.pipe()
+    with pipes.End(handle) as reader:
+        return await _start(order, reader, writer)
+
+
+async def _start(order: Order, reader: pipes.End, writer: int) -> Workerd:
     config = _in_memory(order.configuration)
-    reader, writer = os.pipe()
     with _open_log(order.log) as output:
         said = output.tell()
         arguments = ["serve", "--experimental", f"--control-fd={writer}", f"-I{order.imports}", f"/dev/fd/{config}"]
@@ -122,24 +130,18 @@ def _open_log(path: Path) -> BinaryIO:
     return path.open("wb" if whole else "ab")
 
 
-async def _ports(handle: int, wanted: frozenset[str]) -> dict[str, int]:
+async def _ports(reader: pipes.End, wanted: frozenset[str]) -> dict[str, int]:
     """Ports by socket name, as workerd reports them; EOFError when it ends first."""
-    reader = asyncio.StreamReader()
-    pipe = os.fdopen(handle, "rb", buffering=0)  # the transport closes it
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), pipe
-    )
     ports: dict[str, int] = {}
-    try:
-        while not wanted <= ports.keys():
-            line = await reader.readline()
-            if not line:
-                raise EOFError
-            event = json.loads(line)
+    said = b""
+    while not wanted <= ports.keys():
+        heard = await reader.read(_MOST)
+        if not heard:
+            raise EOFError
+        *lines, said = (said + heard).split(b"\n")
+        for event in map(json.loads, lines):
             if event.get("event") == "listen":
                 ports[event["socket"]] = event["port"]
-    finally:
-        transport.close()
     return ports
 
 

@@ -10,25 +10,36 @@ import secrets
 import shutil
 import sys
 from collections.abc import MutableMapping
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from emulator.services.durable_objects.rules import NAMESPACE
+from emulator.services.queues.backlog import Backlog
 from emulator.services.registry import credentials
 from emulator.services.workers import rules as workers
 from emulator.store import Document
 from emulator.world import World
 
-from . import containers, packages, process
-from .assemble import DOOR, Surroundings, assemble
-from .containers import Docker, NoContainersError, NoEngineError
+from . import docker, packages, process, streams
+from .assemble import DOOR, DOOR_KEY_HEADER, Native, Surroundings, assemble
+from .deliveries import Deliveries
+from .docker import Docker, NoContainersError
 from .groups import Group, Groups
+from .images import wanted_images
+from .outbound import Outbound
 from .packages import MissingError
 from .plan import Plan, plan
 from .process import Order, Workerd
 from .routing import Address, Target, find_target
-from .upstream import Head
+from .sandbox import Sandbox
+from .sandboxes import Sandboxes
+from .secret import Secrets
+from .tails import Script, Tails
+from .trial import Trials
+from .upstream import BrokenError, Head
 
 _PULL_MINUTES = 60
 
@@ -45,15 +56,57 @@ class Runtime:
         self.deployed: set[tuple[str, str]] = set()  # account and script, since `notice` was last asked
         self._seen = -1
         self._missing: dict[tuple[str, str], list[dict[str, str]]] = {}
+        self._prepared: set[tuple[str, str]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
         self._troubles: dict[tuple[str, str], NoContainersError] = {}
+        self._secrets = Secrets()
+        self._door_key = secrets.token_urlsafe(24)
+        self._outbound = Outbound(world.store, self.groups, self._secrets, self._door_key)
+        self.sandboxes = Sandboxes(world, self._tell, self._outbound.accept)
+        self._streams = streams.Streams(self.sandboxes, self._secrets)
+        self.tails = Tails(self._tell_listening)
+        self.deliveries = Deliveries(world, self._is_served, self._hand_over)
+        log = self._folder / "log" / "trials.log"
+        self.trials = Trials(lambda: packages.find(world.settings.packages), world.folder.resolve() / "blobs", log)
 
     def _plan(self, account: str, script: str) -> Plan | None:
-        return plan(self._world.store, account, script)
+        return plan(self._world.store, account, script, with_images=self._uses_docker)
+
+    @cached_property
+    def _uses_docker(self) -> bool:
+        """Whether a Docker engine runs the containers: only where this machine's own cannot."""
+        return self.sandboxes.reason() is not None and docker.has_engine()
+
+    def _tell(self, sandbox: Sandbox) -> None:
+        """Let the process that serves an object know that its container has ended."""
+        key = sandbox.key
+        namespace = self._world.store.get(NAMESPACE, key.account, key.namespace)
+        group = self.groups.find(key.account, namespace["script"]) if namespace else None
+        if namespace and group:
+            news = {"script": namespace["script"], "news": {"ended": [(str(key), sandbox.run)]}}
+            task = asyncio.ensure_future(self._inform(group, news))
+            self._telling.add(task)
+            task.add_done_callback(self._telling.discard)
+
+    async def _tell_listening(self, script: Script) -> None:
+        """Let the process of a script know whether anybody listens; one that is made later is made with it."""
+        group = self.groups.find(*script)
+        if group:
+            await self._inform(group, {"script": script[1], "wanted": self.tails.wanted(script)})
+
+    async def _inform(self, group: Group, news: Document) -> None:
+        """Pass news on, also to a process that is just starting, which was made from what was known before.
+
+        One that ends meanwhile does not need them.
+        """
+        await group.ready.wait()
+        if group.workerd:
+            with suppress(BrokenError):
+                await _ask(group, self._door_key, news)
 
     def target(self, address: Address) -> Target | None:
         """Who answers a request."""
         self.notice()
-        self._notice_engine()
         return find_target(self._world.store, address)
 
     def notice(self) -> None:
@@ -64,14 +117,8 @@ class Runtime:
             self.groups.reconcile()
             self.clear_objects()
             self._start_ahead()
-
-    def _notice_engine(self) -> None:
-        """Start again, with containers, what had to start while there was no engine."""
-        waiting = [key for key, error in self._troubles.items() if isinstance(error, NoEngineError)]
-        if waiting and containers.has_engine():
-            for account, script in waiting:
-                self._troubles.pop((account, script))
-                self.groups.renew(account, script)
+            self._prepare_images()
+            self.deliveries.look()
 
     def _start_ahead(self) -> None:
         """Start what was deployed, so that its first request need not wait; an emulator without npm may never serve."""
@@ -79,6 +126,15 @@ class Runtime:
         if self._world.settings.node:
             for account, script in waiting:
                 self.groups.prepare(account, script)
+
+    def _prepare_images(self) -> None:
+        """Unpack images as soon as an application names them, or a rollout leads to them."""
+        if not self._world.settings.containers or self._uses_docker:
+            return
+        for account, image in wanted_images(self._world.store):
+            if (account, image) not in self._prepared:
+                self._prepared.add((account, image))
+                self.sandboxes.prepare(account, image)
 
     def clear_objects(self) -> None:
         """Remove what Durable Objects of former namespaces have left; one that is still open waits."""
@@ -97,10 +153,14 @@ class Runtime:
         around = Surroundings(
             address=urlsplit(world.base_url).netloc,
             key=self.key,
+            door_key=self._door_key,
             objects=self._objects,
             store=world.store,
             vault=world.vault,
-            docker=await self._docker(wanted),
+            docker=await self._docker(wanted) if self._uses_docker else None,
+            sandboxes=None if self._uses_docker else await self._native(wanted),
+            outbound=world.settings.outbound,
+            listened=frozenset(each.name for each in wanted.members if self.tails.wanted((wanted.account, each.name))),
         )
         assembled = assemble(wanted, around)
         for name, bindings in assembled.missing.items():
@@ -110,6 +170,12 @@ class Runtime:
             self._missing[wanted.account, member.name] = assembled.missing.get(member.name, [])
         imports = world.folder.resolve() / "blobs"
         return await process.start(Order(program, assembled.text, assembled.sockets, imports, self._log(wanted)))
+
+    async def _native(self, wanted: Plan) -> Native:
+        """This machine's own engine, or why it cannot run anything."""
+        address = await self._streams.address()
+        running = tuple(self.sandboxes.running(wanted.namespaces))
+        return Native(address, self._secrets, running, self.sandboxes.reason() or "")
 
     async def _docker(self, wanted: Plan) -> Docker | None:
         """An engine that has all images of a plan; None when there is none to be had, with the reason kept."""
@@ -123,12 +189,20 @@ class Runtime:
         registry = urlsplit(self._world.base_url).netloc
         password = credentials.mint(self._world, wanted.account, ["pull"], _PULL_MINUTES)
         try:
-            docker = Docker(containers.find_socket(), registry, password, containers.sidecar())
-            await asyncio.to_thread(containers.pull, docker, images)
+            engine = Docker(docker.find_socket(), registry, password, docker.sidecar())
+            await asyncio.to_thread(docker.pull, engine, images)
         except NoContainersError as error:
             self._troubles[key] = error
             return None
-        return docker
+        return engine
+
+    async def stop(self) -> None:
+        """End all processes and all containers."""
+        packages.stop()
+        await self.deliveries.stop()
+        await self.groups.stop()
+        await self._streams.stop()
+        await self.sandboxes.close()
 
     def _program(self) -> Path:
         settings = self._world.settings
@@ -145,13 +219,35 @@ class Runtime:
                 return None
             if group.failure:
                 raise group.failure
-            content = json.dumps({"script": script, "cron": cron, "scheduledTime": int(moment * 1000)}).encode()
-            return json.loads(await _ask(group, content))
+            wanted = {"script": script, "cron": cron, "scheduledTime": int(moment * 1000)}
+            return json.loads(await _ask(group, self._door_key, wanted))
+
+    def _is_served(self, account: str, script: str) -> bool:
+        """Whether a script runs, or may be started unasked; an emulator without npm may never serve."""
+        worker = workers.find(self._world.store, account, script)
+        live = bool(worker and worker["live"])
+        return live and bool(self._world.settings.node or self.groups.find(account, script))
+
+    async def _hand_over(self, backlog: Backlog, consumer: Document, batch: list[Document]) -> Document | None:
+        """Run a script's queue handler on a batch; None when the script does not run."""
+        told = {
+            "script": consumer["script_name"],
+            "queue": backlog.queue["queue_name"],
+            "messages": [{**each, "at": each["at"] * 1000} for each in batch],
+            "metrics": backlog.metrics(),
+        }
+        try:
+            async with self.groups.serving(backlog.account, consumer["script_name"]) as group:
+                if group is None or group.failure:
+                    return None
+                answer: Document = json.loads(await _ask(group, self._door_key, told))
+                return answer
+        except BrokenError:
+            return {"outcome": "exception"}  # the process ended amid the handler, which counts as a try
 
     def status(self) -> Document:
         """What runs, what does not, and why."""
         self.notice()
-        self._notice_engine()
         try:
             program, missing = str(packages.find(self._world.settings.packages)), None
         except MissingError as error:
@@ -160,7 +256,7 @@ class Runtime:
             "address": urlsplit(self._world.base_url).netloc,
             "program": program,
             "missing": missing,
-            "containers": self._containers(),
+            "containers": self.containers(),
             "scripts": [
                 self._describe(account, worker)
                 for account, _, worker in self._world.store.everywhere(workers.WORKER)
@@ -168,13 +264,20 @@ class Runtime:
             ],
         }
 
-    def _containers(self) -> Document:
-        try:
-            containers.find_socket()
-        except NoContainersError as error:
-            return {"available": False, "reason": str(error)}
+    def containers(self) -> Document:
+        """What runs containers, whether it can, and why not."""
+        if not self._uses_docker:
+            reason = self.sandboxes.reason()
+            return {
+                "engine": "runc",
+                "available": reason is None,
+                "reason": reason,
+                "running": len(self.sandboxes.all()),
+                "internet": reason is None and self.sandboxes.no_internet() is None,
+                "no_internet": self.sandboxes.no_internet(),
+            }
         reason = next((str(error) for key, error in self._troubles.items() if self.groups.find(*key)), None)
-        return {"available": reason is None, "reason": reason}
+        return {"engine": "docker", "available": reason is None, "reason": reason}
 
     def _describe(self, account: str, worker: Document) -> Document:
         key = (account, worker["name"])
@@ -201,8 +304,9 @@ def _state(group: Group | None) -> str:
     return "failed" if group.failure else "running"
 
 
-async def _ask(group: Group, content: bytes) -> bytes:
+async def _ask(group: Group, key: str, wanted: Document) -> bytes:
     """Post to the door of a group; the body of its answer."""
+    content = json.dumps(wanted).encode()
     requests: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": content, "more_body": False}]
     answers: list[bytes] = []
 
@@ -214,6 +318,7 @@ async def _ask(group: Group, content: bytes) -> bytes:
     async def send(message: MutableMapping[str, Any]) -> None:
         answers.append(message.get("body", b""))
 
-    headers = [(b"host", b"door"), (b"content-length", str(len(content)).encode())]
+    length = str(len(content)).encode()
+    headers = [(b"host", b"door"), (DOOR_KEY_HEADER.encode(), key.encode()), (b"content-length", length)]
     await group.upstreams[DOOR].forward(Head("POST", b"/", headers), receive, send)
     return b"".join(answers)

@@ -1,6 +1,7 @@
-"""A request to workerd and its answer, over kept connections, and the tunnel that a WebSocket becomes.
+"""A request to workerd or a port of a sandbox, and its answer.
 
-Bytes are passed on as they come, in both directions at once, and no faster than the slower side takes them.
+Connections are kept. Bytes are passed on as they come, in both directions at once, and no faster than the slower side
+takes them.
 """
 
 import asyncio
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import httptools
+
+from .tunnel import LARGEST_HEAD, Tunnel
 
 LOOPBACK = "127.0.0.1"
 Headers = list[tuple[bytes, bytes]]
@@ -33,6 +36,12 @@ class Head:
     headers: Headers
 
     @property
+    def is_websocket(self) -> bool:
+        """Whether the connection is to become a WebSocket; only GET can ask for that."""
+        wanted = any(name == b"upgrade" and value.lower() == b"websocket" for name, value in self.headers)
+        return wanted and self.method == "GET"
+
+    @property
     def chunked(self) -> bool:
         """Whether the length of the body is not known beforehand."""
         return any(name == b"transfer-encoding" for name, _ in self.headers)
@@ -42,12 +51,12 @@ class Head:
         return self._lines([(b"transfer-encoding", b"chunked")] if self.chunked else [])
 
     def upgrade(self) -> bytes:
-        """For a connection that becomes a WebSocket."""
-        return self._lines([(b"connection", b"upgrade"), (b"upgrade", b"websocket")])
+        """For a connection that becomes a WebSocket: what follows is no body."""
+        return self._lines([(b"connection", b"upgrade"), (b"upgrade", b"websocket")], frozenset((b"content-length",)))
 
-    def _lines(self, more: Headers) -> bytes:
+    def _lines(self, more: Headers, but: frozenset[bytes] = frozenset()) -> bytes:
         lines = [self.method.encode(), b" ", self.target, b" HTTP/1.1\r\n"]
-        kept = [each for each in self.headers if each[0] not in _HOP_BY_HOP]
+        kept = [each for each in self.headers if each[0] not in _HOP_BY_HOP | but]
         for name, value in kept + more:
             lines += (name, b": ", value, b"\r\n")
         return b"".join((*lines, b"\r\n"))
@@ -57,12 +66,12 @@ class BrokenError(Exception):
     """The connection ended before the answer did; `started` says whether the client has seen any of it."""
 
     def __init__(self, *, started: bool) -> None:
-        super().__init__("the runtime ended while it answered")
+        super().__init__("the connection ended before the answer did")
         self.started = started
 
 
 class _Connection(asyncio.Protocol):
-    """One connection to workerd, used by one request at a time."""
+    """One connection to the server, used by one request at a time."""
 
     transport: asyncio.Transport
 
@@ -84,19 +93,29 @@ class _Connection(asyncio.Protocol):
         self.backlog = 0
         self.complete = False
         self.sent = False
+        self._between = 0  # bytes that are no body since the last that were: headers, trailers and the like
+        self._bounded = False  # whether the answer says where it ends
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
+        self._between += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError:
-            self.broken = True
-            self.transport.abort()
+            self._cut()
+        if self._between > LARGEST_HEAD:
+            self._cut()
         self._news.set()
 
+    def _cut(self) -> None:
+        self.broken = True
+        self.transport.abort()
+
     def eof_received(self) -> None:
+        if self.status and not self._bounded:
+            self.complete = True  # as servers of HTTP/1.0 end their answers
         self.broken = True
         self._news.set()
 
@@ -113,7 +132,9 @@ class _Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         lower = name.lower()
-        if lower not in _HOP_BY_HOP:
+        if lower == b"content-length" or (lower == b"transfer-encoding" and b"chunked" in value.lower()):
+            self._bounded = True
+        if lower not in _HOP_BY_HOP and not self.status:
             self.headers.append((lower, value))
 
     def on_headers_complete(self) -> None:
@@ -122,11 +143,13 @@ class _Connection(asyncio.Protocol):
             self.headers = []  # an interim answer; the real one follows
             return
         self.status = status
+        self._between = 0
         self._kept = self._parser.should_keep_alive()
         if self._head:
             self.complete = True
 
     def on_body(self, body: bytes) -> None:
+        self._between = 0
         self.chunks.append(body)
         self.backlog += len(body)
         if self.backlog > _HIGH_WATER:
@@ -162,11 +185,25 @@ class _Connection(asyncio.Protocol):
         return data
 
 
-class Upstream:
-    """Connections to one socket of workerd."""
+Dial = Callable[[Callable[[], asyncio.Protocol]], Awaitable[tuple[asyncio.BaseTransport, asyncio.BaseProtocol]]]
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+
+def dial(port: int) -> Dial:
+    """How to reach a port of this machine."""
+
+    def connect(
+        protocol: Callable[[], asyncio.Protocol],
+    ) -> Awaitable[tuple[asyncio.BaseTransport, asyncio.BaseProtocol]]:
+        return asyncio.get_running_loop().create_connection(protocol, LOOPBACK, port)
+
+    return connect
+
+
+class Upstream:
+    """Kept connections to one server, which is workerd or what listens on a port of a sandbox."""
+
+    def __init__(self, dial: Dial) -> None:
+        self._dial = dial
         self._idle: list[tuple[float, _Connection]] = []
 
     async def forward(self, head: Head, receive: Receive, send: Send) -> None:
@@ -191,19 +228,21 @@ class Upstream:
                 return connection
             connection.transport.abort()
         try:
-            _, made = await asyncio.get_running_loop().create_connection(_Connection, LOOPBACK, self._port)
+            _, made = await self._dial(_Connection)
         except OSError as error:
             raise BrokenError(started=False) from error
-        made.reset(head=method == "HEAD")
-        return made
+        connection = cast("_Connection", made)
+        connection.reset(head=method == "HEAD")
+        return connection
 
     async def tunnel(self, head: Head, client: asyncio.Transport) -> "Tunnel":
-        """Join a client's connection with a new one to workerd."""
+        """Join a client's connection with a new one to the server."""
         tunnel = Tunnel(client)
         try:
-            transport, _ = await asyncio.get_running_loop().create_connection(tunnel.towards, LOOPBACK, self._port)
+            made, _ = await self._dial(tunnel.towards)
         except OSError as error:
             raise BrokenError(started=False) from error
+        transport = cast("asyncio.Transport", made)
         tunnel.join(transport)
         transport.write(head.upgrade())
         return tunnel
@@ -213,83 +252,6 @@ class Upstream:
         for _, connection in self._idle:
             connection.transport.abort()
         self._idle.clear()
-
-
-class Tunnel:
-    """Two connections of which each says what the other hears, until either ends."""
-
-    def __init__(self, client: asyncio.Transport) -> None:
-        self._client = client
-        self._server = cast("asyncio.Protocol", client.get_protocol())
-        self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._transports = [client]
-
-    def towards(self) -> asyncio.Protocol:
-        """The protocol of the connection to workerd."""
-        return _Answer(self._client, self._closed)
-
-    def join(self, transport: asyncio.Transport) -> None:
-        """Take the client's connection from the server."""
-        self._transports.append(transport)
-        self._client.set_protocol(_Splice(transport, self._closed))
-
-    async def last(self) -> None:
-        """Until it ends."""
-        try:
-            await self._closed
-        finally:
-            for transport in self._transports:
-                transport.close()
-            self._server.connection_lost(None)  # the server counts its connections
-
-
-class _Splice(asyncio.Protocol):
-    """Writes what one side says to the other, which says nothing while this one does not take it."""
-
-    def __init__(self, other: asyncio.Transport, closed: asyncio.Future[None]) -> None:
-        self._other = other
-        self._closed = closed
-
-    def data_received(self, data: bytes) -> None:
-        self._other.write(data)
-
-    def pause_writing(self) -> None:
-        if not self._other.is_closing():
-            self._other.pause_reading()
-
-    def resume_writing(self) -> None:
-        if not self._other.is_closing():
-            self._other.resume_reading()
-
-    def eof_received(self) -> None:
-        self._end()
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        self._end()
-
-    def _end(self) -> None:
-        if not self._closed.done():
-            self._closed.set_result(None)
-
-
-class _Answer(_Splice):
-    """What workerd says. Where that is no WebSocket, no other request may follow: none would decide who answers it."""
-
-    _head: bytes | None = b""
-
-    def data_received(self, data: bytes) -> None:
-        if self._head is None:
-            super().data_received(data)
-            return
-        self._head += data
-        head, end, rest = self._head.partition(b"\r\n\r\n")
-        if not end:
-            return
-        self._head = None
-        if not head.startswith(b"HTTP/1.1 101"):
-            head += b"\r\nconnection: close"
-            self._other.pause_reading()
-        super().data_received(head + end + rest)
 
 
 async def _pump(connection: _Connection, receive: Receive, *, chunked: bool) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.emulator.browser_install import Installed
+from tests.loopback import CLOSED
 
 REBOUND = "rebound.example"
 """A name that leads to loopback, as a hostile site's can."""
@@ -38,8 +39,8 @@ _FLAGS = (
     "--no-first-run",
     "--hide-scrollbars",
     "--remote-debugging-pipe",
-    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
+_NAMES = f"MAP {REBOUND} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 _KEYS = {"Tab": 9, "Enter": 13, " ": 32}
 
 
@@ -151,6 +152,13 @@ class Page:
                 **(texts if kind == "keyDown" else {}),
             )
 
+    def type(self, text: str) -> None:
+        """Press the key of each character, then Enter."""
+        for character in text:
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=character, text=character)
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=character)
+        self.press("Enter")
+
     def picture(self, file: Path) -> None:
         """Write what is to be seen as a PNG."""
         file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
@@ -195,17 +203,23 @@ class Page:
         return [event for event in self._browser.events if event.get("sessionId") == self._session]
 
 
+def _without_proxies() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in CLOSED}
+
+
 @contextmanager
-def launched(installed: Installed) -> Iterator[Browser]:
-    """Run the browser while the block runs."""
+def launched(installed: Installed, **names: str) -> Iterator[Browser]:
+    """Run the browser while the block runs; it finds these names at the addresses given, which have a port."""
+    rules = ", ".join([*(f"MAP {name} {address}" for name, address in names.items()), _NAMES])
     to_browser, from_browser = os.pipe(), os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-c", _LAUNCH, str(to_browser[0]), str(from_browser[1])),
-                *(str(installed.program), *_FLAGS, f"--user-data-dir={profile}"),
+                *(str(installed.program), *_FLAGS, f"--host-resolver-rules={rules}", f"--user-data-dir={profile}"),
             ],
-            env={**os.environ, **installed.env, "HOME": profile, "XDG_CACHE_HOME": profile},
+            # The rules above keep strangers out; a proxy would be asked before they apply.
+            env={**_without_proxies(), **installed.env, "HOME": profile, "XDG_CACHE_HOME": profile},
             pass_fds=(to_browser[0], from_browser[1]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -8,10 +8,10 @@ import hashlib
 import os
 import platform
 import shutil
-import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.loopback import with_registries
 from tools import cache, command, toolchain
 from tools.errors import SetupError
 from tools.progress import Board
@@ -64,7 +64,7 @@ def _is_carried() -> bool:
 
 def _produce(folder: Path, board: Board) -> None:
     node = toolchain.load().node
-    env = {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
+    env = {**with_registries(os.environ), "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
     for name in _FILES:
         shutil.copy(_LOCKED / name, folder / name)
     what = "cannot install the browser for the dashboard's tests"
@@ -74,13 +74,12 @@ def _produce(folder: Path, board: Board) -> None:
         if _is_carried():
             unpack = [str(node / "node"), "-e", _UNPACK, *_PACKED]
             command.run(unpack, what=what, log="browser-unpack", cwd=folder, env=env)
-            _arrange(folder)
+            _arrange(folder, what)
 
 
-def _arrange(folder: Path) -> None:
+def _arrange(folder: Path, what: str) -> None:
     for name in ("fonts.tar", "al2023.tar"):
-        with tarfile.open(folder / name) as archive:
-            archive.extractall(folder, filter="data")
+        command.run(["tar", "-xf", name], what=what, log="browser-unpack", cwd=folder)
         (folder / name).unlink()
     (folder / "chromium").chmod(0o755)
     (folder / "fonts.conf").write_text(_FONTS, encoding="utf-8")

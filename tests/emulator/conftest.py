@@ -15,7 +15,7 @@ from emulator.registry import API, load_services
 from emulator.router import Router, split
 from emulator.testing import Running, running
 from tests.emulator import official
-from tests.emulator.runtime_stage import PACKAGES, Stage
+from tests.emulator.runtime_stage import PACKAGES, Stage, fetch_runtime
 from tests.emulator.wrangler_cli import wrangler, wrangler_program  # noqa: F401 - fixtures for all tests here
 from tools import toolchain
 
@@ -94,8 +94,13 @@ def raw(emulator: Running) -> Iterator[Control]:
     control.http.close()
 
 
+@pytest.fixture(scope="session")
+def workerd_fetched() -> None:
+    fetch_runtime()
+
+
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(workerd_fetched: None, tmp_path: Path) -> Iterator[Stage]:  # noqa: ARG001 - a fixture for its effect
     """An emulator of its own that runs Workers."""
     with running(tmp_path / "state", packages=PACKAGES, node=toolchain.load().node) as emulator:
         control = Control(emulator)

@@ -14,6 +14,7 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests import loopback
 from tests.emulator.oci import Registry
 
 
@@ -78,4 +79,5 @@ def _inspect(state: Any, reference: str) -> int:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     sys.exit(main(sys.argv[1:]))

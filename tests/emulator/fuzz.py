@@ -19,18 +19,23 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+from cryptography.hazmat.primitives.asymmetric import ec
 
-from emulator.registry import API, Operation, load_services
+from emulator.registry import API, Fidelity, Operation, load_services
 from emulator.router import Router, split
 from emulator.testing import Running, running
+from tests import loopback
 from tests.emulator import containers_requests, official
+from tests.emulator.certificates import certificate_for, pem_of
 from tests.emulator.containers_stage import Stage
 from tests.emulator.generate import Generator, Pool
 from tests.emulator.workers_requests import Sender
+from tests.emulator.workers_upload import exporting, parts
 
 _TIMEOUT = 20
 _MOST_FAILURES = 10
 _SCENE = 1_000  # requests between two settings of the stage
+_COMPOSED = 0.2  # share of requests that are put together by hand, where everything is to succeed
 _LONG = 50_000  # requests in which every operation must have succeeded
 _MAY_NEVER_SUCCEED = {
     "workers_triggers.check_subdomain": "answers 404 for a free name and 409 for a taken one",
@@ -60,7 +65,9 @@ class Fuzz:
             for service in load_services()
             for operation in service.operations
             # Without its zone the rest of the run would only see 404.
-            if operation.base == API and operation.id != "zones.delete_zone"
+            if operation.base == API
+            and operation.fidelity is not Fidelity.ABSENT
+            and operation.id != "zones.delete_zone"
         ]
         self.reads = {operation.path: operation for operation in self.operations if operation.method == "GET"}
         self.children = {
@@ -78,9 +85,7 @@ class Fuzz:
     def run(self, requests: int) -> Report:
         """Send the requests, then look at the state."""
         while self.report.statuses.total() < requests:
-            if self.report.statuses.total() >= self.next_scene:
-                self._set_stage()
-                self.next_scene = self.report.statuses.total() + _SCENE
+            self._set_stage_in_time()
             self._any_step()
             if len(self.report.failures) >= _MOST_FAILURES:
                 return self.report
@@ -89,6 +94,27 @@ class Fuzz:
             self.report.failures += [f"{name} never succeeded" for name in self.never if name not in _MAY_NEVER_SUCCEED]
         self.http.close()
         return self.report
+
+    def cover(self, requests: int) -> list[str]:
+        """Send good requests to what has not succeeded yet; what still has not when all of them are sent."""
+        self.pool.polite = True
+        while (left := self._left()) and self.report.statuses.total() < requests:
+            self._set_stage_in_time()
+            if self.rng.random() < _COMPOSED:
+                self._composed_step(about_workers=self.rng.random() < 0.5)
+            else:
+                self._step(self.rng.choice(_first(left)))
+        self.http.close()
+        return [operation.id for operation in left]
+
+    def _left(self) -> list[Operation]:
+        done = self.report.good.keys() | _MAY_NEVER_SUCCEED.keys()
+        return [operation for operation in self.operations if operation.id not in done]
+
+    def _set_stage_in_time(self) -> None:
+        if self.report.statuses.total() >= self.next_scene:
+            self._set_stage()
+            self.next_scene = self.report.statuses.total() + _SCENE
 
     @property
     def never(self) -> list[str]:
@@ -111,22 +137,64 @@ class Fuzz:
         spaces = f"{account}/storage/kv/namespaces"
         space = f"{spaces}/{self._made('POST', spaces, title=f'stage-{self.scenes}')['id']}"
         self.api("PUT", f"{space}/values/stage", content=b"value")
+        self.api("DELETE", f"{space}/bulk", json=["other"])
         for part in ("values", "metadata"):
             self.pool.learn_keys(f"{space}/{part}", ["stage"])
+        self.api("POST", f"{account}/queues/{queue}/consumers", json={"type": "http_pull"})
+        self.api("PUT", f"{account}/r2/buckets/stage/objects/stage", content=b"object")
+        self.pool.learn_keys(f"{account}/r2/buckets/stage/objects", ["stage"])
+        zone = self.api("GET", "/zones?name=sandbox.example").json()["result"][0]["id"]
+        self.api("POST", f"/zones/{zone}/dns_records/import", files={"file": ("zone", "imported TXT x")})
+        for owner in (account, f"/zones/{zone}"):
+            self._add_rules(f"{owner}/rulesets", "custom")
+            self._protect(f"{owner}/access/apps")
+        self._certify(zone)
+        self._hide_secret(f"{account}/secrets_store/stores")
         self._dress_worker(f"{account}/workers")
         try:
             self.workers.look()
         except AssertionError as error:
             self.report.failures.append(f"what the state holds cannot be read: {error}")
 
+    def _add_rules(self, rulesets: str, kind: str) -> None:
+        """A ruleset with rules, whose ids no other answer tells."""
+        rules = [{"action": "block", "expression": "true"}] * 3
+        made = self._made("POST", rulesets, name="stage", kind=kind, phase="http_ratelimit", rules=rules)
+        self.pool.learn_keys(f"{rulesets}/{made['id']}/rules", [rule["id"] for rule in made["rules"]])
+
+    def _protect(self, apps: str) -> None:
+        """An application with a policy of its own."""
+        domain = f"stage-{self.scenes}.sandbox.example"
+        app = self._made("POST", apps, name="stage", type="self_hosted", domain=domain)["id"]
+        self._made("POST", f"{apps}/{app}/policies", name="stage", decision="allow", include=[{"everyone": {}}])
+
+    def _certify(self, zone: str) -> None:
+        """A certificate with its key, which random texts are not; a zone has one, so the last one goes first."""
+        path = f"/zones/{zone}/custom_certificates"
+        for each in self.api("GET", path).json()["result"]:
+            self.api("DELETE", f"{path}/{each['id']}")
+        key = ec.generate_private_key(ec.SECP256R1())
+        self._made("POST", path, certificate=certificate_for(key, "sandbox.example"), private_key=pem_of(key))
+
+    def _hide_secret(self, stores: str) -> None:
+        """A secret that is taken away by a list of ids, which no other deletion has."""
+        found = self.api("GET", stores).json()["result"] or [self._made("POST", stores, name="stage")]
+        secrets = f"{stores}/{found[0]['id']}/secrets"
+        body = [{"name": f"{name}_{self.scenes}", "value": "hidden"} for name in ("GONE", "KEPT")]
+        made = self.api("POST", secrets, json=body).json()["result"]
+        self.api("DELETE", secrets, json=[{"id": made[0]["id"]}])
+
     def _dress_worker(self, workers: str) -> None:
         """A secret, another deployment, and files, which are sent with the token of a session."""
         script = f"{workers}/scripts/stage-{self.scenes}"
-        self.pool.learn({"environment_name": "production"})
+        self.pool.learn_keys(f"{workers}/services", [f"stage-{self.scenes}"])
+        self.pool.learn_keys(f"{workers}/services/stage-{self.scenes}/environments", ["production"])
         self._made("PUT", f"{script}/secrets", name="S", type="secret_text", text="hidden")
         version = self.api("GET", f"{script}/versions").json()["result"]["items"][0]["id"]
         share = [{"version_id": version, "percentage": 100}]
         self._made("POST", f"{script}/deployments", strategy="percentage", versions=share)
+        for method, part in (("PUT", "content"), ("POST", "versions")):
+            self.api(method, f"{script}/{part}", files=parts({}, {"index.js": exporting("Sandbox")}))
         file = f"{self.scenes:032x}"
         session = self._made("POST", f"{script}/assets-upload-session", manifest={"/a": {"hash": file, "size": 1}})
         headers = {"authorization": f"Bearer {session['jwt']}"}
@@ -138,22 +206,26 @@ class Fuzz:
 
     def _any_step(self) -> None:
         dice = self.rng.random()
-        if dice < 0.1:
-            method, path, options = self.workers.request()
-            self.api(method, path, **options)
-        elif dice < 0.2:
-            current = self.stage.get(self.application) or self.application
-            method, path, body = self.rng.choice(containers_requests.requests_of(self.stage, current))
-            body = body if self.rng.random() < 0.5 else containers_requests.damaged(self.rng, body)
-            self.api(method, self.stage.base + path, json=body)
+        if dice < 0.2:
+            self._composed_step(about_workers=dice < 0.1)
         else:
-            done = self.report.good.keys() | _MAY_NEVER_SUCCEED.keys()
-            never = [operation for operation in self.operations if operation.id not in done]
+            never = self._left()
             # What needs luck gets more tries until it has succeeded once.
             operation = self.rng.choice(never if never and dice < 0.35 else self.operations)
             # Else most requests would meet an empty account.
             if operation.method != "DELETE" or self.rng.random() < 0.3:
                 self._step(operation)
+
+    def _composed_step(self, *, about_workers: bool) -> None:
+        """A request that needs more than its own path and schema to be made: forms, and what follows from state."""
+        if about_workers:
+            method, path, options = self.workers.request()
+            self.api(method, path, **options)
+        else:
+            current = self.stage.get(self.application) or self.application
+            method, path, body = self.rng.choice(containers_requests.requests_of(self.stage, current))
+            body = body if self.rng.random() < 0.5 else containers_requests.damaged(self.rng, body)
+            self.api(method, self.stage.base + path, json=body)
 
     def api(self, method: str, path: str, **options: Any) -> Any:
         """A request as the generators of Workers and Containers make it."""
@@ -175,18 +247,19 @@ class Fuzz:
             path += f"/{value}"
         body = self._read_back(operation, path) or self.generator.body(operation.method, operation.path)
         headers = {"content-type": "application/json"} if body is not None else {}
-        if self.rng.random() < 0.05:
+        if self.rng.random() < 0.05 and not self.pool.polite:
             headers["cf-r2-jurisdiction"] = self.rng.choice(("eu", "default", "nonsense", ""))
         if "r2/buckets" in path and operation.method == "PATCH":
             headers["cf-r2-storage-class"] = self.rng.choice(("Standard", "InfrequentAccess", "x"))
-        if body is not None and self.rng.random() < 0.05:
+        if body is not None and self.rng.random() < 0.05 and not self.pool.polite:
             headers["content-type"] = self.rng.choice(("multipart/form-data; boundary=x", "text/plain", "multipart/"))
         self.send(operation, path, body, headers, self.generator.query())
 
     def _read_back(self, operation: Operation, path: str) -> bytes | None:
         """Sometimes an update sends what a read gave, changed or not."""
         read = self.reads.get(operation.path)
-        if operation.method not in ("PUT", "PATCH") or read is None or self.rng.random() > 0.4:
+        share = 0.1 if self.pool.polite else 0.4
+        if operation.method not in ("PUT", "PATCH") or read is None or self.rng.random() > share:
             return None
         response = self.send(read, path)
         if response is None or response.status_code != 200 or "json" not in response.headers["content-type"]:
@@ -217,7 +290,8 @@ class Fuzz:
             self._fail(operation, path, body, complaint)
         elif response.status_code < 300:
             self.report.good[operation.id] += 1
-            if "json" in response.headers.get("content-type", ""):
+            # An object's content may say of itself that it is JSON.
+            if "json" in response.headers.get("content-type", "") and operation.id != "r2.get_object":
                 self._learn(operation, path.partition("?")[0], response.json().get("result"))
         return response
 
@@ -239,8 +313,7 @@ class Fuzz:
             self.report.failures.append(f"state: {complaint}")
         reads = self.reads
         for template, operation in reads.items():
-            parameters = set(_parameters(template))
-            if not parameters <= {"account_id", "zone_id"}:
+            if not set(_parameters(template)) <= {"account_id", "zone_id"}:
                 continue
             path = template.replace("{account_id}", self.pool.account_id).replace("{zone_id}", self.pool.zone_id)
             response = self.send(operation, path)
@@ -251,6 +324,13 @@ class Fuzz:
                 found = self.send(reads[one], f"{path}/{quote(key, safe='')}")
                 if found is not None and found.status_code != 200:
                     self._fail(reads[one], f"{path}/{key}", None, f"listed, but answers {found.status_code}")
+
+
+def _first(operations: list[Operation]) -> list[Operation]:
+    """What leaves all that others need: deletions come last, and of what is inside before what it is in."""
+    deepest = max(operation.path.count("/") for operation in operations)
+    kept = [operation for operation in operations if operation.method != "DELETE"]
+    return kept or [operation for operation in operations if operation.path.count("/") == deepest]
 
 
 def _quoted(value: str) -> str:
@@ -317,4 +397,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     sys.exit(main())

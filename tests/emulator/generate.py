@@ -50,8 +50,37 @@ EXAMPLES: dict[str, Any] = {
     # ZONE stand for the ids.
     "/access/policies": {"name": "p", "decision": "allow", "include": [{"everyone": {}}], "session_duration": "24h"},
     "/access/policies/{policy_id}": {"name": "q", "decision": "deny", "include": [{"everyone": {}}]},
+    "/apps/{app_id}/policies": {"name": "p", "decision": "allow", "include": [{"everyone": {}}]},
+    "/apps/{app_id}/policies/{policy_id}": {"name": "q", "decision": "deny", "include": [{"everyone": {}}]},
     "/access/service_tokens": {"name": "t", "duration": "60m"},
     "/access/service_tokens/{service_token_id}": {"name": "u", "duration": "2h45m", "enabled": False},
+    "/access/groups": {"name": "g", "include": [{"everyone": {}}]},
+    "/access/groups/{group_id}": {"name": "h", "include": [{"everyone": {}}]},
+    "/namespaces/{namespace_id}/bulk": [{"key": "a", "value": "b"}],
+    "/bulk/delete": ["a"],
+    "/bulk/get": {"keys": ["a", "stage"]},
+    "/messages": {"body": {"a": 1}, "content_type": "json"},
+    "/messages/batch": {"messages": [{"body": "text", "content_type": "text"}]},
+    "/messages/pull": {"batch_size": 1, "visibility_timeout_ms": 0},
+    "/messages/ack": {"acks": [{"lease_id": "none"}]},
+    "/purge": {"delete_messages_permanently": True},
+    "/rulesets/{ruleset_id}/rules": {"action": "block", "expression": "true"},
+    "/rules/{rule_id}": {"enabled": False},
+    "/tails": {"filters": [{"outcome": ["exception"]}]},
+    "/universal/settings": {"enabled": True},
+    "/custom_certificates/{custom_certificate_id}": {"bundle_method": "optimal"},
+    "/settings/{setting_id}": {"value": "on"},
+    "/secrets_store/stores": {"name": "main"},
+    "/stores/{store_id}/secrets": [{"name": "NAME", "value": "v", "scopes": ["workers"]}],
+    "/secrets/{secret_id}": {"comment": "why"},
+    "/secrets/{secret_id}/duplicate": {"name": "COPY", "scopes": []},
+    "/d1/database": {"name": "stage"},
+    "/d1/database/{database_id}": {"read_replication": {"mode": "auto"}},
+    "/database/{database_id}/query": {"sql": "SELECT 1"},
+    "/database/{database_id}/import": {"action": "init", "etag": "0" * 32},
+    "/database/{database_id}/export": {"output_format": "polling"},
+    "/database/{database_id}/raw": {"sql": "SELECT ?", "params": [1]},
+    "/dns_records/batch": {"posts": [{"name": "batch", "type": "TXT", "content": "x", "ttl": 60}]},
     "/configuration/queues/{queue_id}": {"rules": [{"actions": ["PutObject"]}]},
     "/dns_records": {"name": "a.sandbox.example", "type": "TXT", "content": "x", "ttl": 60},
     "/dns_records/{dns_record_id}": {"name": "b.sandbox.example", "type": "TXT", "content": "y", "ttl": 60},
@@ -65,12 +94,16 @@ EXAMPLES: dict[str, Any] = {
         "permission": "object-read-only",
         "ttlSeconds": 60,
     },
+    "/versions/latest": {"env": {"S": {"type": "secret_text", "text": "hidden"}}},
+    "/scripts/{script_name}/routes": [{"pattern": "stage.sandbox.example/*"}],
+    "/domains/records": {"origins": [{"hostname": "b.sandbox.example"}]},
     "/domains/changeset": [{"hostname": "a.sandbox.example"}],
     "/rulesets": {"name": "r", "kind": "custom", "phase": "http_ratelimit", "rules": []},
     "/rulesets/{ruleset_id}": {"rules": [{"action": "block", "expression": "true"}]},
     "/entrypoint": {"rules": [{"action": "block", "expression": "true"}]},
     "/lock": {"rules": [{"id": "r", "enabled": True, "condition": {"type": "Indefinite"}}]},
 }
+_NEWEST = 3  # of what was seen, these are most likely still there
 _WORDS = ("alpha", "beta", "gamma", "delta", "one", "two")
 
 
@@ -81,6 +114,7 @@ class Pool:
     rng: random.Random
     account_id: str
     zone_id: str
+    polite: bool = False  # nothing but what should be accepted
     seen: dict[str, list[str]] = field(default_factory=dict)
     below: dict[str, list[str]] = field(default_factory=dict)
 
@@ -108,12 +142,12 @@ class Pool:
 
     def parameter(self, name: str, path: str) -> str:
         """A value for the path parameter that follows a path: usually something that exists."""
-        if name == "account_id":
-            return self.account_id if self.rng.random() < 0.97 else self.text()
-        if name == "zone_id":
-            return self.zone_id if self.rng.random() < 0.97 else self.text()
-        if path in self.below and self.rng.random() < 0.75:
-            return self.rng.choice(self.below[path])
+        owners = {"account_id": self.account_id, "zone_id": self.zone_id}
+        if name in owners and (self.polite or self.rng.random() < 0.97):
+            return owners[name]
+        if path in self.below and (self.polite or self.rng.random() < 0.75):
+            known = self.below[path]
+            return self.rng.choice(known[-_NEWEST:] if self.polite and self.rng.random() < 0.5 else known)
         if self.rng.random() < 0.6:
             short = name.rpartition("_")[2]
             for candidate in (name.lower(), f"{short}", "id", "name"):
@@ -205,12 +239,13 @@ class Generator:
     def body(self, method: str, template: str) -> bytes | None:
         """A body for an operation: good, damaged, or nonsense."""
         dice = self.rng.random()
-        if dice < 0.06:
+        if dice < 0.06 and not self.pool.polite:
             return self.rng.choice(MALFORMED)
         schema = official.body_schema(method, template)
         example = next((body for end, body in EXAMPLES.items() if template.endswith(end)), None)
         value: Any
-        if method in ("POST", "PUT", "PATCH") and example and (schema is None or self.rng.random() < 0.5):
+        only_example = schema is None or self.pool.polite
+        if method in ("POST", "PUT", "PATCH") and example and (only_example or self.rng.random() < 0.5):
             text = json.dumps(example).replace("ACCOUNT", self.pool.account_id).replace("ZONE", self.pool.zone_id)
             value = json.loads(text)
         elif schema is not None:
@@ -224,7 +259,7 @@ class Generator:
 
     def maybe_damaged(self, value: Any) -> Any:
         """The value, or a damaged one."""
-        if self.rng.random() < 0.3:
+        if self.rng.random() < 0.3 and not self.pool.polite:
             for _ in range(self.rng.randrange(1, 4)):
                 value = self.damage(value)
         return value
@@ -246,7 +281,7 @@ class Generator:
 
     def query(self) -> dict[str, str]:
         """A few query parameters, rarely."""
-        if self.rng.random() < 0.6:
+        if self.pool.polite or self.rng.random() < 0.6:
             return {}
         names = self.rng.sample(sorted(QUERY), self.rng.randrange(1, 4))
         return {name: self.rng.choice(QUERY[name]) for name in names}

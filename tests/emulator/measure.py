@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from emulator.settings import Settings
 from emulator.world import World
+from tests import loopback
 from tools.paths import ROOT
 
 TOKEN = "measure_token_0123456789_0123456789_0123"
@@ -111,6 +112,7 @@ def measure() -> dict[str, float]:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     result = measure()
     if "--json" in sys.argv:
         print(json.dumps(result, indent=2))

@@ -18,7 +18,8 @@ from typing import Any, Self
 
 import httpx
 
-from tests.emulator.runtime_stage import PACKAGES
+from tests import loopback
+from tests.emulator.runtime_stage import PACKAGES, fetch_runtime
 from tests.emulator.workers_upload import parts
 from tools import toolchain
 from tools.paths import ROOT
@@ -43,6 +44,7 @@ OBJECTS, WRITES = 20, 10
 @contextlib.contextmanager
 def emulator(state: Path, **env: str) -> Iterator[httpx.Client]:
     """A client of the API of an emulator of its own."""
+    fetch_runtime()
     node = toolchain.load().node
     argv = [sys.executable, "-m", "emulator", "--port", "0", "--state", str(state)]
     process = subprocess.Popen(
@@ -184,6 +186,7 @@ def measure() -> dict[str, float]:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     result = {title: round(value, 2) for title, value in measure().items()}
     if "--json" in sys.argv:
         print(json.dumps(result, indent=2))  # noqa: T201 - its output

@@ -5,13 +5,22 @@ from typing import Any
 
 import httpx
 
+from emulator.runtime import packages
 from emulator.testing import Running
 from tests.emulator.workers_upload import Uploads
+from tests.loopback import registries
+from tools import toolchain
 from tools.paths import LOCAL
 
 PACKAGES = LOCAL / "workerd"
 SOURCE = (Path(__file__).parent / "runtime_worker.js").read_text()
 SECRET = 'a "secret" of the Worker: ü\n'
+
+
+def fetch_runtime(folder: Path = PACKAGES) -> None:
+    """Have the runtime, from npm, before the emulators that want it are on their own."""
+    with registries():
+        packages.fetch(folder, toolchain.load().node)
 
 
 class Stage:

@@ -56,6 +56,7 @@ export default {
     if (what === "socket") return socket();
     if (what === "slow") return slow(request);
     if (what === "echo") return new Response(request.body, { headers: { "x-length": request.headers.get("content-length") } });
+    if (what === "headers") return Response.json([...request.headers.keys()]);
     if (what === "limit") return Response.json(await env.LIMIT.limit({ key }));
     const seen = { url: request.url, ip: request.headers.get("cf-connecting-ip"), colo: request.cf.colo };
     return Response.json({ release: "RELEASE", ...seen, secret: env.SECRET, text: env.TEXT, json: env.JSON, ...env.ABSENT });

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from emulator.testing import running
+from tests import loopback
 from tests.emulator.browser import launched
 from tests.emulator.browser_install import install
 from tests.emulator.conftest import Control
@@ -29,5 +30,6 @@ def main(file: Path, scheme: str) -> None:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     given = sys.argv[1:]
     main(Path(given[0]) if given else ROOT / "docs" / "dashboard.png", given[1] if len(given) > 1 else "light")

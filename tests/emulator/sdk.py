@@ -20,9 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import cloudflare
+from cloudflare._utils._transform import _maybe_transform_key
+from typing_extensions import is_typeddict
 
 _PACKAGE = Path(cloudflare.__file__).parent
 _VERBS = ("_get", "_post", "_put", "_patch", "_delete", "_get_api_list")
@@ -66,6 +68,16 @@ class Request:
         # An argument called `body` is sent as it is; its type is given by itself or as a field of the parameters.
         return Body(get_type_hints(kind)["body"] if isinstance(expression, ast.Attribute) else kind, None)
 
+    def query(self) -> list[str]:
+        """The names of the query parameters that go out under their own names (not nested objects)."""
+        for node in ast.walk(self.keywords["options"]):
+            if isinstance(node, ast.keyword) and node.arg == "query" and isinstance(node.value, ast.Call):
+                sent, expression = node.value.args
+                hints = get_type_hints(self._evaluate(expression), include_extras=True)
+                names = [str(ast.literal_eval(key)) for key in sent.keys if key] if isinstance(sent, ast.Dict) else []
+                return [_maybe_transform_key(name, hints[name]) for name in names if not _is_object(hints[name])]
+        return []
+
     def _evaluate(self, expression: ast.expr) -> Any:
         names = vars(importlib.import_module(self.module))
         return eval(ast.unparse(expression), names)  # noqa: S307 - an expression of the SDK, in its own module
@@ -73,20 +85,30 @@ class Request:
 
 def find(method: str, template: str) -> Request | None:
     """The request with this method and path, whatever the path calls its parameters."""
-    path = _nameless(template)
+    path = nameless(template)
     found = (_requests(file).get((method, path)) for file in _files().get(path, ()))
     return next((request for request in found if request), None)
 
 
-def _nameless(template: str) -> str:
+def everything() -> set[tuple[str, str]]:
+    """Method and nameless path of every request; parses the whole SDK, which takes seconds."""
+    return {request for files in _files().values() for file in files for request in _requests(file)}
+
+
+def _is_object(hint: Any) -> bool:
+    return any(is_typeddict(part) for part in (hint, *get_args(hint)))
+
+
+def nameless(template: str) -> str:
+    """A path whose parameters have no names."""
     return _PARAMETER.sub("{}", template)
 
 
 def _paths(template: str) -> list[str]:
     """The path, or both if it is for accounts and zones."""
     if not template.startswith(_EITHER):
-        return [_nameless(template)]
-    return [f"/{owner}/{{}}{_nameless(template.removeprefix(_EITHER))}" for owner in ("accounts", "zones")]
+        return [nameless(template)]
+    return [f"/{owner}/{{}}{nameless(template.removeprefix(_EITHER))}" for owner in ("accounts", "zones")]
 
 
 @cache

@@ -198,7 +198,7 @@ def test_life_of_a_certificate_pack(client: Cloudflare, raw: Any, zone: str):
     )
     assert made is not None
     assert made.status == "initializing"
-    assert not list(packs.list(zone_id=zone))
+    assert [each.type for each in packs.list(zone_id=zone)] == ["universal"]
     raw.advance(5)
     waiting = packs.get(made.id, zone_id=zone)
     assert waiting is not None
@@ -207,13 +207,28 @@ def test_life_of_a_certificate_pack(client: Cloudflare, raw: Any, zone: str):
     ready = packs.get(made.id, zone_id=zone)
     assert ready is not None
     assert (ready.status, ready.hosts, ready.validity_days) == ("active", made.hosts, 90)
-    assert len(list(packs.list(zone_id=zone, status="all"))) == 1
+    assert [each.type for each in packs.list(zone_id=zone, status="all")] == ["universal", "advanced"]
     branded = packs.edit(made.id, zone_id=zone, cloudflare_branding=True)
     assert branded is not None
     assert branded.cloudflare_branding
     packs.delete(made.id, zone_id=zone)
     with pytest.raises(NotFoundError, match="1408"):
         packs.get(made.id, zone_id=zone)
+
+
+def test_the_universal_pack_comes_and_goes_with_its_setting(client: Cloudflare, raw: Any, zone: str):
+    packs, settings = client.ssl.certificate_packs, client.ssl.universal.settings
+    (pack,) = packs.list(zone_id=zone)
+    assert (pack.status, pack.hosts) == ("active", ["sandbox.example", "*.sandbox.example"])
+    path = f"/zones/{zone}/ssl/certificate_packs/{pack.id}"
+    assert raw.api("GET", path).json()["result"]["certificates"][0]["hosts"] == pack.hosts
+    for method in ("PATCH", "DELETE"):
+        assert raw.refusal(method, path)[1] == 1434
+    settings.edit(zone_id=zone, enabled=False)
+    assert not list(packs.list(zone_id=zone, status="all"))
+    assert raw.refusal("GET", path)[0] == 404
+    pending = raw.api("POST", "/zones", json={"name": "real.com", "account": {"id": raw.emulator.account_id}})
+    assert not list(packs.list(zone_id=pending.json()["result"]["id"], status="all"))
 
 
 ORDER = {

@@ -1,12 +1,15 @@
 """What all services share: envelope, authentication, routing, bodies, faults, journal, clock."""
 
+import socket
 import threading
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from emulator import server
 from emulator.registry import load_services
 
 
@@ -41,12 +44,15 @@ def test_an_unknown_token_is_told_so_by_verify(raw: Any):
 
 
 def test_unknown_paths_and_methods(raw: Any, account: str):
-    answer = raw.api("GET", "/nothing/here")
+    said = "The emulator does not have GET /client/v4/nothing/here: docs/emulator.md lists what it has."
+    assert raw.refusal("GET", "/nothing/here") == (400, 7000, said)
+    path = f"/accounts/{'0' * 32}/queues"
+    answer = raw.api("GET", path)
     assert answer.status_code == 404
     assert answer.json()["errors"] == [
         {
             "code": 7003,
-            "message": "Could not route to /client/v4/nothing/here, perhaps your object identifier is invalid?",
+            "message": f"Could not route to /client/v4{path}, perhaps your object identifier is invalid?",
         },
         {"code": 7000, "message": "No route for that URI"},
     ]
@@ -98,10 +104,10 @@ def test_the_journal_records_requests_and_no_secret(raw: Any, account: str):
     raw.api("POST", f"/accounts/{account}/queues", json={"queue_name": "secret-word"}, params={"token": "hidden"})
     raw.api("GET", "/nothing")
     first, second = raw.control("GET", "/journal")
-    assert (first["method"], first["status"], first["operation"]) == ("POST", 200, "queues.create_queue")
+    assert (first["method"], first["status"], first["operation"]) == ("POST", 400, "queues.create_queue")
     assert first["path"] == f"/client/v4/accounts/{account}/queues"
     assert first["body_size"] == len('{"queue_name":"secret-word"}')
-    assert (second["status"], second["operation"], second["body_sha256"]) == (404, "", "")
+    assert (second["status"], second["operation"], second["body_sha256"]) == (400, "", "")
     text = str([first, second])
     assert raw.emulator.token not in text
     assert "secret-word" not in text
@@ -259,3 +265,31 @@ def test_every_operation_is_declared_with_care():
 def test_the_operations_can_be_listed(raw: Any):
     listed = raw.control("GET", "/operations")
     assert {"id", "method", "path", "needs", "fidelity", "note"} == set(listed[0])
+
+
+HALVES = {
+    "nothing": b"",
+    "half a head": b"GET /client/v4/accounts HTTP/1.1\r\nhost: 127.0.0.1\r\n",
+    "half a body": b"POST /client/v4/zones HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("sent", HALVES.values(), ids=HALVES)
+def test_a_connection_that_stops_amid_a_request_is_closed(raw: Any, monkeypatch: pytest.MonkeyPatch, sent: bytes):
+    monkeypatch.setattr(server, "PATIENCE", 0.3)
+    address = urlsplit(raw.emulator.origin)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as client:
+        client.sendall(sent)
+        while client.recv(4096):
+            pass  # one that is not finished may be answered all the same
+
+
+def test_a_slow_request_is_waited_for(raw: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(server, "PATIENCE", 1.0)
+    address = urlsplit(raw.emulator.origin)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as client:
+        for byte in b"GET / HTTP/1.1\r\n":
+            client.sendall(bytes([byte]))
+            time.sleep(0.1)
+        client.sendall(b"host: 127.0.0.1\r\n\r\n")
+        assert client.recv(12).startswith(b"HTTP/1.1 ")

@@ -38,6 +38,15 @@ def _row(lists: Any, listed: str, **wanted: Any) -> Any:
     return next(row for row in lists[listed]["rows"] if wanted.items() <= row.items())
 
 
+def test_why_no_sandbox_can_run_is_said(browser: httpx.Client, emulator: Running, raw: Control):
+    """In the words of the control API, which the smoke test and the Worker's 503 have too."""
+    reason = raw.control("GET", "/runtime")["containers"]["reason"]
+    assert browser.get("/dashboard/snapshot").json()["no_sandboxes"] == (reason or "")
+    assert reason.startswith("Sandboxes cannot start on this machine: ")
+    assert 'id="no-sandboxes"' in browser.get("/dashboard").text
+    assert emulator.world.runtime.containers()["available"] is False
+
+
 def test_a_new_account_has_empty_lists(browser: httpx.Client, emulator: Running):
     document = browser.get("/dashboard/snapshot").json()
     assert document["account"] == {"id": emulator.account_id, "name": "Emulated account"}
@@ -46,7 +55,7 @@ def test_a_new_account_has_empty_lists(browser: httpx.Client, emulator: Running)
     assert document["journal"] == {"total": document["journal"]["total"], "rows": []}
     assert list(document["lists"]) == [
         *("workers", "classes", "applications", "images", "buckets", "kv", "queues"),
-        *("routes", "domains", "records", "certificates", "access"),
+        *("routes", "domains", "records", "certificates", "access", "sandboxes"),
     ]
     assert all(found == {"total": 0, "rows": []} for found in document["lists"].values())
 
@@ -192,7 +201,7 @@ def test_the_journal_is_shown_newest_first_without_queries(raw: Control, emulato
     raw.api("GET", f"/accounts/{emulator.account_id}/queues?token=hidden&note=hidden")
     raw.api("GET", "/user/%E2%80%AEtokens")
     newest, older = browser.get("/dashboard/snapshot").json()["journal"]["rows"]
-    assert (newest["path"], newest["status"], newest["operation"]) == ("/client/v4/user/\ufffdtokens", 404, "")
+    assert (newest["path"], newest["status"], newest["operation"]) == ("/client/v4/user/\ufffdtokens", 400, "")
     assert set(older) == {"key", "sequence", "time", "method", "path", "status", "ms", "operation", "fault"}
     assert (older["path"], older["status"]) == (f"/client/v4/accounts/{emulator.account_id}/queues", 503)
     assert (older["operation"], older["fault"]) == ("queues.list_queues", str(fault["id"]))

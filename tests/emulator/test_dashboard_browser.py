@@ -78,7 +78,8 @@ def test_everything_is_shown(browser: Browser, emulator: Running, raw: Control):
         assert page.evaluate("document.querySelector('#nothing').hidden") is True
         counts = page.evaluate("[...document.querySelectorAll('main h2')].map((each) => each.textContent)")
         assert counts == [
-            *("Workers 2", "Durable Object classes 1", "Container applications 1", "Images 2", "R2 buckets 3"),
+            *("Workers 2", "Durable Object classes 1", "Container applications 1", "Sandboxes 0", "Images 2"),
+            "R2 buckets 3",
             *("KV namespaces 1", "Queues 1", "Routes 1", "Custom domains 1", "Certificates 1", "DNS records 3"),
             "Access applications 1",
         ]

@@ -254,3 +254,14 @@ def test_a_state_that_cannot_be_used_is_one_sentence(tmp_path: Path):
     done = subprocess.run(_command(tmp_path), cwd=ROOT, env=ENV, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == f"Cannot use the state folder {tmp_path}: file is not a database. Mend it, or name another.\n"
+
+
+def test_it_may_open_many_files(tmp_path: Path):
+    """Whatever limit it was started with, as far as that may be raised."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    try:
+        with _program(tmp_path) as (process, _):
+            assert resource.prlimit(process.pid, resource.RLIMIT_NOFILE) == (min(65_536, before[1]), before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from emulator.runtime.assemble import DOOR
 from tests.emulator.runtime_stage import SECRET, Stage
 
 
@@ -30,6 +31,14 @@ def test_clients_cannot_pretend_what_the_edge_says(stage: Stage):
     forged = {"cf-connecting-ip": "192.0.2.1", "x-emulator-cf": '{"colo":"ZRH"}', "x-emulator-key": "guess"}
     seen = stage.ask("/", headers={**forged, "x-forwarded-proto": "https"}).json()
     assert (seen["ip"], seen["colo"], seen["url"]) == ("127.0.0.1", "LOC", "https://app.localhost/")
+
+
+def test_headers_that_only_the_emulator_sends_end_at_the_edge(stage: Stage):
+    stage.deploy()
+    forged = {f"x-emulator-{name}": "guess" for name in ("dispatch", "container", "door", "store", "key", "later")}
+    seen = stage.ask("/headers", headers={**forged, "x-own": "1"}).json()
+    assert "x-own" in seen
+    assert not [name for name in seen if name.startswith("x-emulator-")]
 
 
 def test_kv_is_one_state_for_worker_and_api(stage: Stage):
@@ -118,6 +127,19 @@ def test_a_refused_websocket_leads_no_later_request_to_the_wrong_worker(stage: S
             answers += piece
     assert answers.count(b"HTTP/1.1 200 OK\r\n") == 1
     assert b"\r\nconnection: close\r\n\r\nplain" in answers
+
+
+def test_the_door_opens_to_the_emulator_only(stage: Stage):
+    stage.deploy()
+    stage.ask("/")
+    group = stage.emulator.world.runtime.groups.find(stage.account, "app")
+    assert group
+    assert group.workerd
+    door = f"http://127.0.0.1:{group.workerd.ports[DOOR]}/"
+    wanted = [{"script": "app", "cron": "* * * * *", "scheduledTime": 0}, {"script": "app", "wanted": True}]
+    for each in wanted:
+        for headers in ({}, {"x-emulator-door-key": "guessed"}, {"x-emulator-door": "{}"}):
+            assert stage.http.post(door, json=each, headers=headers).status_code == 403
 
 
 def test_a_schedule_runs_on_demand(stage: Stage):

@@ -1,6 +1,6 @@
-"""Containers of running Workers: with a Docker engine, without one, and with one that lacks an image.
+"""Containers of running Workers where our own engine cannot run: with a Docker engine, and without one.
 
-The engine here is a stand-in that pulls for real from the emulated registry and starts nothing.
+The Docker engine here is a stand-in that pulls for real from the emulated registry and starts nothing.
 """
 
 import base64
@@ -16,14 +16,17 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpx
 import pytest
 
-from emulator.runtime.containers import Docker
+from emulator.engine import programs
+from emulator.engine.programs import NO_RUNC
+from emulator.runtime.docker import Docker
 from emulator.runtime.images import images_of
 from tests.emulator.runtime_stage import Stage
 
 SIDECAR = "sidecar.test/proxy:1"
 SOURCE = """import { DurableObject } from "cloudflare:workers";
 export class Box extends DurableObject {
-  look() { return this.ctx.container ? `container, running: ${this.ctx.container.running}` : "no container"; }
+  look() { try { return this.see(this.ctx.container); } catch (error) { return error.message; } }
+  see(container) { return container ? `container, running: ${container.running}` : "no container"; }
 }
 export default { async fetch(request, env) { return new Response(await env.BOX.getByName("one").look()); } };"""
 BINDING = {"type": "durable_object_namespace", "name": "BOX", "class_name": "Box"}
@@ -74,6 +77,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+@pytest.fixture(autouse=True)
+def no_engine_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(_folder: Path | None) -> programs.Programs:
+        raise programs.UnavailableError(NO_RUNC)
+
+    monkeypatch.setattr(programs, "find", nowhere)
+
+
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     with Engine(tmp_path / "docker.sock") as engine:
@@ -108,7 +119,7 @@ def test_an_engine_gets_the_image_from_the_emulated_registry(stage: Stage, engin
     reference = deploy(stage)
     assert stage.ask("/", "boxes.localhost").text == "container, running: false"
     assert engine.images == {SIDECAR, f"{urlsplit(stage.emulator.origin).netloc}/{reference}"}
-    assert stage.raw.control("GET", "/runtime")["containers"] == {"available": True, "reason": None}
+    assert stage.raw.control("GET", "/runtime")["containers"] == {"engine": "docker", "available": True, "reason": None}
 
 
 def test_an_image_that_cannot_be_pulled_is_named(stage: Stage, engine: Engine):
@@ -117,30 +128,21 @@ def test_an_image_that_cannot_be_pulled_is_named(stage: Stage, engine: Engine):
     assert stage.ask("/", "boxes.localhost").text == "no container"
     image = f"{urlsplit(stage.emulator.origin).netloc}/{reference}"
     reason = f"Sandboxes cannot start: the Docker engine has no image {image} and cannot pull it: disk full."
-    assert stage.raw.control("GET", "/runtime")["containers"] == {"available": False, "reason": reason}
+    assert stage.raw.control("GET", "/runtime")["containers"] == {
+        "engine": "docker",
+        "available": False,
+        "reason": reason,
+    }
 
 
-def test_without_an_engine_everything_else_works(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_any_engine_everything_else_works(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     deploy(stage)
-    assert stage.ask("/", "boxes.localhost").text == "no container"
-    reason = (
-        f"Sandboxes cannot start: no Docker engine listens on unix://{tmp_path}/none.sock. Start one, or name its "
-        "socket in DOCKER_HOST before starting the emulator; everything else works without."
-    )
-    assert stage.raw.control("GET", "/runtime")["containers"] == {"available": False, "reason": reason}
-
-
-def test_an_engine_that_starts_later_is_used(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/late.sock")
-    monkeypatch.setenv("MINIFLARE_CONTAINER_EGRESS_IMAGE", SIDECAR)
-    deploy(stage)
-    assert stage.ask("/", "boxes.localhost").text == "no container"
-    with Engine(tmp_path / "late.sock") as engine:
-        threading.Thread(target=engine.serve_forever, daemon=True).start()
-        assert stage.ask("/", "boxes.localhost").text == "container, running: false"
-        assert stage.raw.control("GET", "/runtime")["containers"] == {"available": True, "reason": None}
-        engine.shutdown()
+    reason = f"Sandboxes cannot start on this machine: {NO_RUNC}."
+    expected = f"Containers have not been enabled for this Durable Object class on this machine: {reason}"
+    assert stage.ask("/", "boxes.localhost").text == expected
+    told = stage.raw.control("GET", "/runtime")["containers"]
+    assert (told["engine"], told["available"], told["reason"], told["running"]) == ("runc", False, reason, 0)
 
 
 def test_references_as_the_engine_calls_them():

@@ -21,6 +21,8 @@ from tests.emulator.runtime_stage import PACKAGES, SECRET, SOURCE, Stage
 from tools import toolchain
 from tools.paths import ROOT
 
+pytestmark = pytest.mark.usefixtures("workerd_fetched")
+
 TOKEN = "runtime_test_token_0123456789_0123456789"
 
 TOO_NEW = (
@@ -146,7 +148,6 @@ def test_a_reset_ends_everything(stage: Stage):
             {"compatibility_date": "2026-11-15"},
             TOO_NEW,
         ),
-        ({"compatibility_flags": ["no_such_flag"]}, "No such compatibility flag: no_such_flag"),
     ],
 )
 def test_a_worker_that_cannot_start_says_why(stage: Stage, change: dict[str, Any], reason: str):

@@ -13,6 +13,7 @@ from emulator.runtime import groups, process
 from emulator.testing import running
 from tests.emulator.conftest import Control
 from tests.emulator.runtime_stage import PACKAGES, Stage
+from tests.loopback import registries
 from tools import toolchain
 from tools.paths import ROOT
 
@@ -63,7 +64,7 @@ def test_a_fetch_that_failed_is_tried_again(tmp_path: Path, monkeypatch: pytest.
     node.mkdir()
     (node / "npm").write_text(NO_NPM)
     (node / "npm").chmod(0o755)
-    with running(tmp_path / "state", packages=tmp_path / "packages", node=node) as emulator:
+    with registries(), running(tmp_path / "state", packages=tmp_path / "packages", node=node) as emulator:
         stage = Stage(Control(emulator))
         stage.uploads.put("app", PLAIN, compatibility_date="2026-10-01")
         answer = stage.ask("/")

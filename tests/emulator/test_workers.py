@@ -393,3 +393,8 @@ def test_a_restart_keeps_all_and_only_the_runtime_opens_secrets(tmp_path: Path):
         (module,) = version["modules"]
         assert second.world.blobs.get(module["sha256"]) == PLAIN.encode()
         control.http.close()
+
+
+def test_a_script_of_65_mebibytes_is_too_big_even_if_it_packs_well(uploads: Uploads):
+    code, text = uploads.refused("app", PLAIN + " " * (65 * 1024 * 1024))
+    assert (code, text) == (10027, "Your Worker exceeded the size limit of 64 MiB before compression.")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from cloudflare import Cloudflare, NotFoundError
 
+from emulator.services.workers_triggers.cron import is_valid
 from tests.emulator.workers_upload import Uploads
 
 
@@ -115,7 +116,20 @@ def test_schedules_settings_and_tails(uploads: Uploads, raw: Any, client: Cloudf
     made = schedules.update("app", account_id=account, body=[{"cron": cron} for cron in crons])
     assert [each.cron for each in made.schedules] == crons
     assert [each.cron for each in schedules.get("app", account_id=account).schedules] == crons
-    assert raw.refusal("PUT", f"{uploads.base}/scripts/app/schedules", json=[{"cron": "often"}])[1] == 10100
+    for wrong in (
+        "often",
+        "99 * * * *",
+        "0 24 * * *",
+        "0 0 0 * *",
+        "0 0 * 13 *",
+        "0 0 * * 0",
+        "*/0 * * * *",
+        "9-2 * * * *",
+    ):
+        refused = raw.refusal("PUT", f"{uploads.base}/scripts/app/schedules", json=[{"cron": wrong}])
+        assert refused == (400, 10100, f"Invalid cron expression: {wrong}")
+    for right in ("59 23 LW * *", "0 0 15W JAN,feb 6L", "0-30/5 */2 L 1-6 mon#1"):
+        assert is_valid(right)
     settings = client.workers.account_settings
     settings.update(account_id=account, green_compute=True)
     assert settings.get(account_id=account).green_compute is True

@@ -117,12 +117,30 @@ def test_changed_secrets_need_force(uploads: Uploads, raw: Any):
     path = f"{uploads.base}/scripts/app/deployments"
     assert raw.api("POST", path, json=share((first, 100))).status_code == 200
     uploads.put("app", bindings=[{"type": "secret_text", "name": "S", "text": "two"}])
-    assert raw.refusal("POST", path, json=share((first, 100)))[1] == 10220
+    _, code, message = raw.refusal("POST", path, json=share((first, 100)))
+    assert code == 10220
+    assert message.endswith("The following secrets have changed: S")  # wrangler cuts the names out of this
     assert raw.api("POST", f"{path}?force=true", json=share((first, 100))).status_code == 200
     secret = {"type": "secret_text", "name": "T", "text": "x"}
     assert raw.refusal("PUT", f"{uploads.base}/scripts/app/secrets", json=secret)[1] == 10215
     patch = {"files": [("settings", (None, "{}", "application/json"))]}
     assert raw.refusal("PATCH", f"{uploads.base}/scripts/app/settings", **patch)[1] == 10214
+
+
+KEY = {"type": "secret_key", "name": "K", "algorithm": {"name": "HMAC"}, "format": "raw", "usages": ["sign"]}
+
+
+def test_secrets_that_were_only_sent_again_have_not_changed(uploads: Uploads, raw: Any):
+    same = [{"type": "secret_text", "name": "S", "text": "one"}, {**KEY, "key_base64": "b25l"}]
+    uploads.put("app", bindings=same)
+    first = uploads.get("scripts/app/versions")["items"][0]["id"]
+    path = f"{uploads.base}/scripts/app/deployments"
+    uploads.put("app", bindings=same)
+    assert raw.api("POST", path, json=share((first, 100))).status_code == 200
+    uploads.put("app", bindings=[same[0], {**KEY, "key_base64": "dHdv"}])
+    assert raw.refusal("POST", path, json=share((first, 100)))[2].endswith("have changed: K")
+    uploads.put("app", bindings=[*same, {"type": "secret_text", "name": "NEW", "text": "x"}])
+    assert raw.refusal("POST", path, json=share((first, 100)))[2].endswith("have changed: NEW")
 
 
 def test_versions_of_a_split_declare_the_same(uploads: Uploads, raw: Any):

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from emulator.testing import Running
+from tests.loopback import CLOSED, with_registries
 from tools import toolchain
 
 _LOCKED = Path(__file__).parent / "wrangler"
@@ -38,9 +39,8 @@ def install(node: Path) -> Path:
                 shutil.copy(_LOCKED / name, folder / name)
             path = f"{node}{os.pathsep}{os.environ['PATH']}"
             command = [node / "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            done = subprocess.run(
-                command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-            )
+            env = {**with_registries(os.environ), "PATH": path}
+            done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"npm ci failed:\n{done.stdout}\n{done.stderr}"
             (folder / "complete").touch()
     return folder
@@ -82,6 +82,7 @@ class Wrangler:
     def environment(self) -> dict[str, str]:
         """All that wrangler sees."""
         return {
+            **CLOSED,
             "PATH": f"{self.node}{os.pathsep}/usr/bin{os.pathsep}/bin",
             "HOME": str(self.home),
             "CI": "true",
@@ -91,7 +92,15 @@ class Wrangler:
             "CLOUDFLARE_API_BASE_URL": self.emulator.url,
             "CLOUDFLARE_API_TOKEN": self.emulator.token,
             "CLOUDFLARE_ACCOUNT_ID": self.emulator.account_id,
+            **self._secure(),
         }
+
+    def _secure(self) -> dict[str, str]:
+        """How it reaches the registry by HTTPS, if the emulator speaks it."""
+        if self.emulator.certificate is None:
+            return {}
+        host = self.emulator.secure_url.removeprefix("https://").partition("/")[0]
+        return {"CLOUDFLARE_CONTAINER_REGISTRY": host, "NODE_EXTRA_CA_CERTS": str(self.emulator.certificate.file)}
 
     def project(self, folder: Path, config: Mapping[str, Any], files: Mapping[str, str]) -> Path:
         """Write a project: `wrangler.json` and sources. Again, to change it."""

@@ -32,6 +32,11 @@ const instances = ([now, most]) => {
   return parts.join(", ");
 };
 
+const output = (lines) => {
+  if (!lines.length) return text(null);
+  return details([element("code", {}, lines.at(-1))], element("pre", {}, lines.join("\n")));
+};
+
 const rollout = (value) => {
   if (!value) return text(null);
   const words = `v${value.from} to v${value.to}, step ${value.step} of ${value.steps}, ${value.percentage} %`;
@@ -104,6 +109,23 @@ export const LISTS = [
       ["Instances", (row) => [row.instances, row.max_instances], instances],
       ["Rollout", (row) => row.rollout, rollout],
       ["State", (row) => row.state, badge((value) => (value === "active" ? "good" : "warn"))],
+    ],
+  },
+  {
+    id: "sandboxes",
+    title: "Sandboxes",
+    about: "Containers that run on this machine now, with their newest output.",
+    none: "No sandbox runs: the first request to one starts it.",
+    wide: true,
+    columns: [
+      ["Object", (row) => row.object, shortened(12)],
+      ["Application", (row) => row.application, text],
+      ["Version", (row) => row.version, (value) => (value ? `v${value}` : text(null))],
+      ["Image", (row) => row.digest, shortened(19)],
+      ["State", (row) => row.state, badge((value) => (value === "running" ? "good" : "warn"))],
+      ["Started", (row) => row.started, time],
+      ["Memory", (row) => row.memory, (value) => (value === null ? text(null) : bytes(value))],
+      ["Output", (row) => row.output, output],
     ],
   },
   {

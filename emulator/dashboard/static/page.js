@@ -72,6 +72,8 @@ function show(snapshot) {
   setText(byId("address"), snapshot.address);
   const ahead = Math.round(snapshot.clock_ahead);
   setText(byId("clock"), ahead ? `Its clock is ${count(ahead)} s ahead.` : "");
+  setText(byId("no-sandboxes"), snapshot.no_sandboxes);
+  byId("no-sandboxes").hidden = !snapshot.no_sandboxes;
   showAccounts(snapshot);
   for (const [id, list] of [...Object.entries(snapshot.lists), ["journal", snapshot.journal]]) {
     tables.get(id).update(list);

@@ -139,7 +139,7 @@ def invoke(stub: Any, function: str, **arguments: Any) -> dict[str, Any]:
 def test_a_zone_is_found_by_name_and_by_id(stub: Any, recorder: Recorder, names: dict[str, str]):
     found = invoke(stub, "getZone", filter={"name": "sandbox.example"})
     zone = names["ZONE"]
-    assert recorder.calls() == [("GET", "/zones?name=sandbox.example", None), ("GET", f"/zones/{zone}", None)]
+    assert recorder.calls() == [("GET", "/zones?name=sandbox.example&match=all", None), ("GET", f"/zones/{zone}", None)]
     assert (found["id"], found["zoneId"], found["status"], found["filter"]["match"]) == (zone, zone, "active", "all")
     assert found["account"] == {"id": names["ACCOUNT"], "name": "Emulated account"}
     again = invoke(stub, "getZone", zoneId=zone)

@@ -264,3 +264,47 @@ def test_a_token_needs_its_policies_in_the_answer(stub: Any, recorder: Recorder,
     recorder.say({"id": "t"})
     with pytest.raises(grpc.RpcError, match="failed to deserialize http request: the answer has no policies"):
         Resource(stub, "AccountToken").create(inputs_of("AccountToken", names))
+
+
+# Second observation
+
+
+def test_states_are_marked_as_the_real_plugin_marks_them(make: Any):
+    assert make("Queue").state["__meta"] == '{"schema_version":"500"}'
+    assert make("AccountToken").state["__meta"] == '{"schema_version":"501"}'
+
+
+def test_fewer_hosts_of_a_certificate_are_no_change(make: Any, names: dict[str, str]):
+    it = make("CertificatePack")
+    assert it.diff(inputs_of("CertificatePack", names, hosts=["sandbox.example"])) == {}
+    more = ["sandbox.example", "*.box.sandbox.example", "*.more.sandbox.example"]
+    assert it.diff(inputs_of("CertificatePack", names, hosts=more)) == {"hosts": "UPDATE_REPLACE"}
+
+
+def test_only_advanced_certificates_can_be_ordered(stub: Any, names: dict[str, str]):
+    with pytest.raises(CheckFailedError) as caught:
+        Resource(stub, "CertificatePack").create(inputs_of("CertificatePack", names, type="total_tls"))
+    assert caught.value.failures == {"type": 'Attribute type value must be one of: ["advanced"], got: "total_tls"'}
+
+
+def test_what_the_api_made_of_a_domain_goes_back_only_with_that_domain(
+    make: Any, recorder: Recorder, names: dict[str, str]
+):
+    it = make("ZeroTrustAccessApplication")
+    it.update(inputs_of("ZeroTrustAccessApplication", names, name="other"))
+    (request,) = recorder.take()
+    assert request.body["self_hosted_domains"] == ["one.sandbox.example"]
+    assert request.body["destinations"] == [{"type": "public", "uri": "one.sandbox.example"}]
+    it.update(inputs_of("ZeroTrustAccessApplication", names, domain="two.sandbox.example"))
+    (request,) = recorder.take()
+    assert not request.body.keys() & {"self_hosted_domains", "destinations"}
+    assert it.state["selfHostedDomains"] == ["two.sandbox.example"]
+
+
+def test_an_expiry_that_is_taken_away_is_left_out_of_the_request(make: Any, recorder: Recorder, names: dict[str, str]):
+    it = make("AccountToken")
+    fewer = inputs_of("AccountToken", names, expiresOn=None)
+    assert it.diff(fewer) == {"expiresOn": "DELETE"}
+    it.update(fewer)
+    (request,) = recorder.take()
+    assert "expires_on" not in request.body

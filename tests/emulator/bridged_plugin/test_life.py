@@ -1,5 +1,6 @@
 """The stand-in against the recordings: the life of every resource type, call by call and body by body."""
 
+import json
 from typing import Any
 
 import grpc
@@ -40,6 +41,7 @@ def test_a_life(scene: Scene, stub: Any, recorder: Recorder, names: dict[str, st
     assert it.id == scene.id or not scene.id
     assert it.id
     names["{id}"] = it.id
+    assert _handed_over(it) == (it.id, ROWS[scene.kind].schema_version)
     assert it.diff() == {}
     assert recorder.take() == []
 
@@ -53,6 +55,7 @@ def test_a_life(scene: Scene, stub: Any, recorder: Recorder, names: dict[str, st
         it.update(news)
         assert recorder.calls() == [tuple(told(scene.update, names))]
         assert it.diff() == {}
+        assert _handed_over(it) == (it.id, ROWS[scene.kind].schema_version)
         _read_back(it, recorder, reads)
     _import(scene, it, stub, recorder, names)
 
@@ -60,6 +63,11 @@ def test_a_life(scene: Scene, stub: Any, recorder: Recorder, names: dict[str, st
     assert recorder.calls() == ([] if scene.delete is None else [("DELETE", told(scene.delete, names), None)])
     if scene.delete is not None:
         assert raw.control("GET", "/state")["deployed"] == before
+
+
+def _handed_over(it: Resource) -> tuple[str, str]:
+    """What the real plugin has to find in a state to go on with it: the id, and the version of its schema."""
+    return it.state["id"], json.loads(it.state["__meta"])["schema_version"]
 
 
 def _read_back(it: Resource, recorder: Recorder, reads: list[Any]) -> None:
@@ -78,6 +86,7 @@ def _import(scene: Scene, it: Resource, stub: Any, recorder: Recorder, names: di
     one = told(scene.one, names)
     assert recorder.calls() == [("GET", one, None), ("GET", one, None)]
     assert taken.id == it.id
+    assert _handed_over(taken) == _handed_over(it)
     short = {"name": "UPDATE"} if scene.kind == "DnsRecord" else {}  # a short name was written, the full one read
     wider = {"settings": "UPDATE"} if scene.kind == "Queue" else {}  # two more settings were read
     assert taken.diff(wire.decode(it.inputs)) == {**short, **wider}

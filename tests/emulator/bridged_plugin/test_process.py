@@ -1,6 +1,5 @@
 """The stand-in as a process of its own, as the engine starts it."""
 
-import os
 import resource
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from pulumi.runtime.proto import provider_pb2
 
 from tests.emulator.bridged_plugin.driver import Recorder, Resource, configure, connect
 from tests.emulator.bridged_plugin.scenes import inputs_of
+from tests.orphans import seconds_alone
 from tools.bridged import STAND_IN
 
 
@@ -70,31 +70,10 @@ def test_it_ends_at_once_and_silently(number: int, process: subprocess.Popen[str
     assert (written, complaints, process.returncode) == ("", "", 0)
 
 
-def test_it_leaves_when_who_started_it_is_gone():
+@pytest.mark.parametrize("read", [True, False], ids=["after it was started", "while it starts"])
+def test_it_leaves_when_who_started_it_is_gone(read: bool):
     """An engine that is killed sends no signal."""
-    program = (
-        "import os, subprocess, sys;"
-        "p = subprocess.Popen([sys.argv[1]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True);"
-        "p.stdout.readline(); print(p.pid, flush=True); os._exit(0)"
-    )
-    done = subprocess.run([sys.executable, "-c", program, str(STAND_IN)], capture_output=True, text=True, check=True)
-    pid = int(done.stdout)
-    until = time.monotonic() + 10
-    while _lives(pid) and time.monotonic() < until:
-        time.sleep(0.05)
-    left = not _lives(pid)
-    if not left:
-        os.kill(pid, signal.SIGKILL)
-    assert left
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+    assert seconds_alone([str(STAND_IN)], read=read) < 5
 
 
 def test_starting_it_loads_neither_the_sdk_nor_the_emulator():

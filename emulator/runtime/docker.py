@@ -1,8 +1,8 @@
-"""The Docker engine that runs the containers of Durable Objects.
+"""A Docker engine, which runs the containers of Durable Objects where this machine's own engine cannot.
 
-It is asked over its socket and pulls from the emulated registry. Where there is no engine, or an image cannot be
-had, classes run without containers: the SDK then answers every sandbox call with its own error, and the reason is told
-by `GET /_emulator/runtime`; everything else works.
+It is asked over its socket and pulls from the emulated registry. Where an image cannot be had, classes run without
+containers: the SDK then answers every sandbox call with its own error, and the reason is told by
+`GET /_emulator/runtime`; everything else works.
 """
 
 import base64
@@ -33,10 +33,6 @@ class NoContainersError(Exception):
     """Classes have to run without containers; the message says why."""
 
 
-class NoEngineError(NoContainersError):
-    """There is no engine yet."""
-
-
 @dataclass(frozen=True)
 class Docker:
     """The engine's socket, and the emulated registry as the engine reaches it."""
@@ -63,7 +59,7 @@ def find_socket() -> str:
     except OSError:
         there = False
     if not there:
-        raise NoEngineError(NO_ENGINE.format(address=address))
+        raise NoContainersError(NO_ENGINE.format(address=address))
     return str(path)
 
 
@@ -71,7 +67,7 @@ def has_engine() -> bool:
     """Whether this machine's engine has a socket now."""
     try:
         find_socket()
-    except NoEngineError:
+    except NoContainersError:
         return False
     return True
 

@@ -1,0 +1,240 @@
+"""Requests that leave a sandbox for an address that its object intercepts, on their way to the object.
+
+A request whose address turns out not to be intercepted (with internet, a name has an address that others share) goes
+where it was meant to go.
+"""
+
+import asyncio
+import json
+import resource
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from typing import Any, cast
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from emulator.calls import Receive, Scope
+from emulator.engine.container import NotListeningError, Outgoing
+from emulator.engine.egress import GATE
+from emulator.engine.patterns import best
+from emulator.services.durable_objects.rules import NAMESPACE
+from emulator.store import Store
+
+from .assemble import DOOR, DOOR_KEY_HEADER, OURS, PROTOCOL_HEADER
+from .groups import Groups
+from .sandbox import Sandbox
+from .secret import Secrets
+from .tunnel import LARGEST_HEAD
+from .upstream import BrokenError, Head, Headers, Send, Upstream
+
+MOST_CONNECTIONS = 256  # of one sandbox
+SHARE = 4  # all sandboxes together have one part in so many of the files that the emulator may open
+IDLE_SECONDS = 60  # for which a connection may say nothing before a request and between two
+
+
+class _Protocol(HttpToolsProtocol):
+    """Lets the application join the connection with another, and ends one that asks for nothing or never has asked."""
+
+    _patience: asyncio.TimerHandle | None = None
+    _between = 0  # bytes that are no body since the last that were: the address, headers, trailers and the like
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "transport": transport}
+        self._patience = asyncio.get_running_loop().call_later(IDLE_SECONDS, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        self._between += len(data)
+        super().data_received(data)
+        if self._between > LARGEST_HEAD:
+            self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        self._between = 0
+        self._be_patient()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._between = 0
+        super().on_body(body)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._be_patient()
+        super().connection_lost(exc)
+
+    def _be_patient(self) -> None:
+        if self._patience:
+            self._patience.cancel()
+            self._patience = None
+
+
+@dataclass(frozen=True)
+class _Traffic:
+    """The connections of one sandbox, and those that are not served yet."""
+
+    state: ServerState = field(default_factory=ServerState)
+    arriving: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def connections(self) -> int:
+        return len(self.state.connections) + len(self.arriving)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What was asked, of whom, and by which sandbox."""
+
+    sandbox: Sandbox
+    outgoing: Outgoing
+    scope: Scope
+    host: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = next((value for name, value in self.scope["headers"] if name == b"host"), b"").decode("latin-1")
+        object.__setattr__(self, "host", named or self.outgoing.address)
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        return cast("asyncio.Transport", self.scope["state"]["transport"])
+
+    @property
+    def target(self) -> bytes:
+        path, query = cast("bytes", self.scope["raw_path"]), cast("bytes", self.scope["query_string"])
+        return path + b"?" + query if query else path
+
+    def head(self, more: Headers) -> Head:
+        """The request as it is passed on; a sandbox cannot speak for the emulator."""
+        kept = [each for each in self.scope["headers"] if not each[0].startswith(OURS)]
+        return Head(self.scope["method"], self.target, kept + more)
+
+    def pattern(self) -> str | None:
+        """The address under which the object intercepts it."""
+        name = self.host.rpartition(":")[0] if self.host.rpartition(":")[2].isdecimal() else self.host
+        address, port = IPv4Address(self.outgoing.address), self.outgoing.port
+        found = best(self.sandbox.outbound.values(), name.lower().rstrip("."), address, port)
+        return found.text if found else None
+
+
+class Outbound:
+    """Serves the connections of all sandboxes."""
+
+    def __init__(self, store: Store, groups: Groups, secrets: Secrets, door_key: str) -> None:
+        """`secrets` show objects that a request comes from the emulator, `door_key` shows it to the door."""
+        self._store = store
+        self._groups = groups
+        self._secrets = secrets
+        self._door_key = door_key
+        self._traffic: dict[int, _Traffic] = {}  # by sandbox
+        self._config = uvicorn.Config(
+            self._answer,
+            interface="asgi3",
+            http=_Protocol,
+            ws="none",
+            lifespan="off",
+            proxy_headers=False,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=IDLE_SECONDS,
+        )
+
+    def accept(self, sandbox: Sandbox, outgoing: Outgoing) -> None:
+        """Serve a connection; one too many is closed at once."""
+        traffic = self._traffic.get(id(sandbox))
+        if traffic is None:
+            traffic = self._traffic[id(sandbox)] = _Traffic()
+            sandbox.ended.add_done_callback(lambda _: self._forget(id(sandbox)))
+        in_all = sum(each.connections for each in self._traffic.values())
+        if traffic.connections >= MOST_CONNECTIONS or in_all >= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // SHARE:
+            outgoing.socket.close()
+            return
+        task = asyncio.ensure_future(self._serve(sandbox, outgoing, traffic.state))
+        traffic.arriving.add(task)
+        task.add_done_callback(traffic.arriving.discard)
+
+    async def _serve(self, sandbox: Sandbox, outgoing: Outgoing, state: ServerState) -> None:
+        if not self._config.loaded:
+            self._config.load()
+        told = {"sandbox": sandbox, "outgoing": outgoing}
+        await asyncio.get_running_loop().connect_accepted_socket(
+            lambda: _Protocol(config=self._config, server_state=state, app_state=told), outgoing.socket
+        )
+
+    def _forget(self, sandbox: int) -> None:
+        traffic = self._traffic.pop(sandbox)
+        for task in traffic.arriving:
+            task.cancel()
+        for each in list(traffic.state.connections):
+            cast("Any", each).transport.abort()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sandbox: Sandbox = scope["state"]["sandbox"]
+        request = _Request(sandbox, scope["state"]["outgoing"], scope)
+        pattern = request.pattern()
+        try:
+            if pattern is not None:
+                await self._to_object(request, pattern, receive, send)
+            elif sandbox.container and sandbox.container.internet and request.outgoing.address != str(GATE):
+                await self._onward(request, receive, send)
+            else:
+                request.transport.abort()  # nobody is there; behind the gate's own address there is but the gate
+        except BrokenError as error:
+            if error.started:
+                request.transport.abort()  # half an answer must not look like a whole one
+            else:
+                await _say(send, 502, "The connection was lost before there was an answer.")
+
+    async def _to_object(self, request: _Request, pattern: str, receive: Receive, send: Send) -> None:
+        key = request.sandbox.key
+        namespace = self._store.get(NAMESPACE, key.account, key.namespace)
+        if namespace is None:
+            await _say(send, 502, "The Durable Object of this sandbox is gone.")
+            return
+        url = f"http://{request.host}{request.target.decode('latin-1')}"
+        headers: Headers = [
+            (DOOR_KEY_HEADER.encode(), self._door_key.encode()),
+            (b"x-emulator-door", json.dumps({"namespace": key.namespace, "object": key.object}).encode()),
+            (b"x-emulator-dispatch", self._secrets.of(key.account, key.namespace).encode()),
+            (b"x-emulator-container", json.dumps({"address": pattern, "url": url}).encode()),
+        ]
+        head = request.head(headers)
+        head = Head(head.method, head.target, [each for each in head.headers if each[0] != PROTOCOL_HEADER.encode()])
+        async with self._groups.serving(key.account, namespace["script"]) as group:
+            if group is None or group.failure:
+                await _say(send, 502, "The Worker of this sandbox does not run.")
+                return
+            await _pass_on(group.upstreams[DOOR], head, request, receive, send)
+
+    async def _onward(self, request: _Request, receive: Receive, send: Send) -> None:
+        async def dial(protocol: Callable[[], asyncio.Protocol]) -> Any:
+            container = request.sandbox.container
+            assert container is not None  # noqa: S101 - it has internet
+            try:
+                opened = await container.bypass(request.outgoing.address, request.outgoing.port)
+            except (NotListeningError, TimeoutError) as error:
+                raise ConnectionError from error
+            return await asyncio.get_running_loop().create_connection(protocol, sock=opened)
+
+        upstream = Upstream(dial)
+        try:
+            await _pass_on(upstream, request.head([]), request, receive, send)
+        finally:
+            upstream.close()
+
+
+async def _pass_on(upstream: Upstream, head: Head, request: _Request, receive: Receive, send: Send) -> None:
+    if head.is_websocket:
+        await (await upstream.tunnel(head, request.transport)).last()
+    else:
+        await upstream.forward(head, receive, send)
+
+
+async def _say(send: Send, status: int, text: str) -> None:
+    content = f"{text}\n".encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(content)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
