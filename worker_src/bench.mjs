@@ -25,6 +25,7 @@ import { DurableObject } from "cloudflare:workers";
 const result = { success: true, exitCode: 0, stdout: "", stderr: "", command: "", duration: 0, timestamp: "" };
 export class Sandbox extends DurableObject {
   async configure() {}
+  async getState() { return { status: "healthy", lastChange: 0 }; }
   async execWithSessionToken() { return result; }
 }`;
 const BARE = `${OBJECT}

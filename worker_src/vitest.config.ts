@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["test/**/*.test.ts"], maxWorkers: 2, testTimeout: 120_000, hookTimeout: 120_000 },
+  test: { include: ["test/*.test.ts"], maxWorkers: 2, testTimeout: 120_000, hookTimeout: 120_000 },
 });

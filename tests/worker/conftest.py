@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.loopback import with_registries
 from tools import toolchain
 
 SOURCES = Path(__file__).resolve().parents[2] / "worker_src"
-_TIMEOUT = 300
+_TIMEOUT = 600
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def _install(node: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if installed.exists() and installed.read_text() == digest:
             return
-        env = {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
+        env = {**with_registries(os.environ), "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
         _run([node / "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], SOURCES, env, True)
         installed.write_text(digest)
 

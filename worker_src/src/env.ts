@@ -2,7 +2,7 @@
  * Everything the deployment may give the Worker. Only the binding `Sandbox` is required; what is missing is refused,
  * never guessed.
  */
-import type { Sandbox } from "@cloudflare/sandbox";
+import type { Sandbox } from "./sandbox.ts";
 
 export type SandboxNamespace = DurableObjectNamespace<Sandbox>;
 
@@ -49,7 +49,10 @@ export interface Env {
   SLEEP_AFTER?: string;
   /** Hours after which an unused sandbox is destroyed by the scheduled handler; 24 when absent. */
   SWEEP_AFTER_HOURS?: string;
+  /** How the SDK talks to its server in a container: http, websocket or rpc; http when absent. */
   SANDBOX_TRANSPORT?: string;
+  /** "off": no page at /console. */
+  CONSOLE?: string;
   /** JSON object from kind to the binding of its Durable Object class. */
   SANDBOX_KINDS?: string;
   /** "true" where no real R2 can be reached: mounts and backups go through the bindings. */

@@ -3,6 +3,8 @@
  * never change meaning.
  */
 
+import { ANSWER_LIMIT, inMib } from "./limits.ts";
+
 export interface FieldError {
   path: string;
   message: string;
@@ -27,6 +29,7 @@ const STATUS = {
   not_configured: 501,
   not_found: 404,
   process_exited: 422,
+  range_not_satisfiable: 416,
   rate_limited: 429,
   sandbox_failed: 502,
   session_ended: 409,
@@ -46,11 +49,12 @@ export class Problem extends Error {
   readonly title: string;
   readonly headers: Record<string, string> = {};
   errors?: FieldError[];
+  exitCode?: number;
 
   constructor(
     readonly code: ProblemCode,
     detail: string,
-    extra: { headers?: Record<string, string>; errors?: FieldError[] } = {},
+    extra: { headers?: Record<string, string>; errors?: FieldError[]; exitCode?: number | undefined } = {},
   ) {
     super(detail);
     this.name = "Problem";
@@ -58,6 +62,7 @@ export class Problem extends Error {
     this.title = code.charAt(0).toUpperCase() + code.slice(1).replaceAll("_", " ");
     Object.assign(this.headers, extra.headers);
     if (extra.errors) this.errors = extra.errors;
+    if (extra.exitCode !== undefined) this.exitCode = extra.exitCode;
   }
 
   /** What goes over the wire. */
@@ -70,6 +75,7 @@ export class Problem extends Error {
       detail: this.message,
       ...(requestId && { request_id: requestId }),
       ...(this.errors && { errors: this.errors }),
+      ...(this.exitCode !== undefined && { exit_code: this.exitCode }),
     };
   }
 
@@ -112,6 +118,8 @@ const BY_NAME = new Map(
 const TRANSIENT = new Set(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"]);
 const PLATFORM_TRANSIENT =
   /Network connection lost|Durable Object (reset|storage)|is overloaded|code was updated|no container instance|Maximum number of running container instances/i;
+/** In workerd's words, which begin with what was too large. */
+const BEYOND_ONE_ANSWER = /limited to 32 ?MiB/i;
 const CONTAINERS_MISSING = /Containers have not been enabled/i;
 
 function nameOf(error: unknown): string {
@@ -128,15 +136,22 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(nameOf(error)) || PLATFORM_TRANSIENT.test(messageOf(error));
 }
 
+/** The status a session's shell ended with: only the text of the SDK's error still holds it. */
+function exitCodeIn(message: string): number | undefined {
+  const told = /\bcode:? (\d{1,3})\b/.exec(message)?.[1];
+  return told === undefined ? undefined : Number(told);
+}
+
 /** Any thrown value as a problem. What is unknown becomes `internal` and tells the caller nothing of its inside. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const message = messageOf(error);
   const name = nameOf(error);
   if (CONTAINERS_MISSING.test(message)) {
+    const here = message.split(" on this machine: ")[1];
     return new Problem(
       "containers_missing",
-      "The Durable Object class of this sandbox has no container attached. Deploy the Worker with `containers` naming the class, and create its container application.",
+      here ?? "The Durable Object class of this sandbox has no container attached. Deploy the Worker with `containers` naming the class, and create its container application.",
       { headers: { "retry-after": "60" } },
     );
   }
@@ -145,8 +160,13 @@ export function toProblem(error: unknown): Problem {
       ? new Problem("interrupted", "The sandbox was replaced while this ran; it may have run in part.", RETRY_AFTER)
       : new Problem("unavailable", "The sandbox cannot be reached just now.", RETRY_AFTER);
   }
+  if (BEYOND_ONE_ANSWER.test(message)) {
+    const limit = `The answer is larger than ${inMib(ANSWER_LIMIT)}, the most that one can hold.`;
+    return new Problem("too_large", `${limit} Stream the output of a command by exec/stream.`);
+  }
   const code = BY_NAME.get(name);
   if (code === "unavailable") return new Problem(code, message, RETRY_AFTER);
+  if (code === "session_ended") return new Problem(code, message, { exitCode: exitCodeIn(message) });
   if (code) return new Problem(code, message);
   if (/timed? ?out/i.test(message)) return new Problem("timeout", "The sandbox did not finish in time.");
   if (/^(Sandbox|Code|Command|Process|Port|Backup|Bucket|S3FS)\w*Error$/.test(name))

@@ -3,25 +3,16 @@
  * extends Sandbox {}`.
  */
 export { ContainerProxy } from "@cloudflare/sandbox";
-
-import { Sandbox as Base } from "@cloudflare/sandbox";
+export { Sandbox } from "./sandbox.ts";
 
 import type { Env } from "./env.ts";
 import { Problem } from "./errors.ts";
 import { previewLabel, servePreview } from "./preview.ts";
-import { sweep } from "./registry.ts";
 import { createRouter } from "./router.ts";
 import { ROUTES } from "./routes.ts";
+import { sweep } from "./sweep.ts";
 
 const serve = createRouter(ROUTES);
-
-export class Sandbox extends Base<Env> {
-  constructor(ctx: DurableObjectState<{}>, env: Env) {
-    super(ctx, env);
-    // A default of the class: as an option of each handle it would undo what a caller has set for the sandbox.
-    if (env.SLEEP_AFTER) this.sleepAfter = env.SLEEP_AFTER;
-  }
-}
 
 export default {
   async fetch(request, env, ctx): Promise<Response> {

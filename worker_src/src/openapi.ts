@@ -19,6 +19,7 @@ const PROBLEM = {
     code: { enum: PROBLEM_CODES },
     detail: { type: "string" },
     request_id: { type: "string" },
+    exit_code: { type: "integer" },
     errors: {
       type: "array",
       items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } } },
@@ -61,6 +62,7 @@ function operation(each: Route): object {
     "x-scope": each.scope,
     parameters: parameters(each),
     ...(each.body && { requestBody: { content: { "application/json": { schema: jsonSchema(each.body) } } } }),
+    ...(each.accepts && { requestBody: { content: { [each.accepts]: {} } } }),
     responses: { [status]: answer, default: { $ref: "#/components/responses/Problem" } },
   };
 }

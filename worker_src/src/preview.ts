@@ -34,6 +34,27 @@ function withoutToken(request: Request): Request {
   return new Request(request, { headers });
 }
 
+/** What the SDK says, in plain text, where nothing listens on the port; the first where a connection was kept. */
+const CLOSED = new Set(["Container suddenly disconnected, try again", "Proxy routing error"]);
+
+const page = ({ message, status }: Problem): Response =>
+  new Response(`<!doctype html><meta charset="utf-8"><title>${status}</title><p>${message}</p>`, {
+    status,
+    headers: { "content-type": "text/html; charset=utf-8" },
+  });
+
+/** An answer of the previewed code as it is, and a problem where there was none. */
+async function explained(request: Request, response: Response, requestId: string): Promise<Response> {
+  if (response.status !== 500 || !response.headers.get("content-type")?.startsWith("text/plain")) return response;
+  // No more than its beginning: the previewed code may send without end.
+  const reader = response.clone().body!.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  if (!CLOSED.has(new TextDecoder().decode(value))) return response;
+  const problem = new Problem("sandbox_failed", "Nothing answers on this port of the sandbox.");
+  return request.headers.get("accept")?.includes("text/html") ? page(problem) : problem.toResponse(requestId);
+}
+
 export async function servePreview(
   request: Request,
   env: Env,
@@ -50,7 +71,8 @@ export async function servePreview(
     const proxied = id && (await proxyToSandbox(withoutToken(request), env));
     // A visitor's use is use, too. What is refused leaves no trace: anyone can ask for any label.
     if (id && proxied && ![404, 410].includes(proxied.status)) ctx.waitUntil(touch(env, { kind: DEFAULT_KIND, id }));
-    return proxied || new Problem("not_found", "There is no such preview.").toResponse(requestId);
+    if (!proxied) return new Problem("not_found", "There is no such preview.").toResponse(requestId);
+    return explained(request, proxied, requestId);
   })();
   log("info", "preview", { request_id: requestId, status: response.status, ms: Date.now() - started });
   return response;

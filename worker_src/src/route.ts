@@ -52,6 +52,8 @@ interface Spec<P extends string, B extends Schema | undefined, Q extends v.Objec
   summary: string;
   scope: string;
   body?: B;
+  /** What a body is that is not JSON; it is left unread. */
+  accepts?: string;
   query?: Q;
   /** What a success holds; nothing for 204. */
   returns?: Schema;

@@ -7,15 +7,17 @@ import * as v from "valibot";
 import { authenticate } from "./auth/authenticate.ts";
 import { type Caller, mayUse } from "./auth/caller.ts";
 import { limitCaller, limitStranger } from "./auth/rate-limit.ts";
+import { consoleFile } from "./console/files.ts";
 import type { Env } from "./env.ts";
 import { Problem, toProblem } from "./errors.ts";
-import { DEFAULT_BODY_LIMIT, readJson, validate } from "./http/body.ts";
+import { readJson, validate } from "./http/body.ts";
 import { once } from "./http/idempotency.ts";
 import { log } from "./http/log.ts";
+import { JSON_BODY_LIMIT } from "./limits.ts";
 import { touch } from "./registry.ts";
 import { type Call, PARAMETERS, type Route } from "./route.ts";
 import { DEFAULT_KIND, deadline, open } from "./sandboxes.ts";
-import { Kind } from "./schemas.ts";
+import { Kind, REQUEST_LIMIT_MS } from "./schemas.ts";
 import { tenantKey } from "./tenancy.ts";
 
 /** One request on its way; what is known of it so far is what the log line says. */
@@ -33,8 +35,6 @@ interface Visit {
 
 type Match = (method: string, path: string) => { route: Route; params: Record<string, string> };
 
-/** No request may hold on for longer, whatever its parts allow themselves. */
-const REQUEST_LIMIT_MS = 15 * 60_000;
 const REQUEST_ID = /^[A-Za-z0-9_-]{8,64}$/;
 
 function decoded(text: string): string {
@@ -82,7 +82,7 @@ async function prepare(
     Object.entries(given).map(([name, value]) => [name, validate(PARAMETERS[name]!, value, `path.${name}`)]),
   );
   const { values, kind } = readQuery(route, url);
-  const json = route.body ? await readJson(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : undefined;
+  const json = route.body ? await readJson(request, route.bodyLimit ?? JSON_BODY_LIMIT) : undefined;
   const waitUntil = (work: Promise<unknown>): void => ctx.waitUntil(work);
   const call: Call = {
     env,
@@ -97,10 +97,11 @@ async function prepare(
     waitUntil,
     async open(name = params["name"], options = {}) {
       const opened = await open(env, caller.tenant, name ?? "", options.kind ?? kind);
-      const noted = touch(env, opened, options.ephemeral);
+      const listed = { kind: opened.kind, id: opened.id };
+      const noted = touch(env, listed, options.ephemeral ? "ephemeral" : "kept");
       waitUntil(noted);
-      // What nobody will ask for again must be listed before it exists, or it could be lost.
-      if (options.ephemeral) await noted;
+      // What nobody will ask for again must be listed and know its end before it runs, or it could be lost.
+      if (options.ephemeral) await Promise.all([noted, opened.sandbox.endAt(Date.now() + REQUEST_LIMIT_MS, listed)]);
       return opened;
     },
   };
@@ -116,6 +117,8 @@ function toResponse(route: Route, result: unknown): Response {
 async function serve(visit: Visit, match: Match): Promise<Response> {
   const { request, env, url } = visit;
   if (url.pathname === "/health" && request.method === "GET") return Response.json({ status: "ok" });
+  const page = request.method === "GET" && consoleFile(url.pathname, env);
+  if (page) return page;
   const caller = await authenticate(request, env).catch(async (error: unknown) => {
     await limitStranger(env, request);
     throw error;

@@ -7,7 +7,10 @@ import { lifecycle } from "./capabilities/lifecycle.ts";
 import { ports } from "./capabilities/ports.ts";
 import { processes } from "./capabilities/processes.ts";
 import { sessions } from "./capabilities/sessions.ts";
+import { status } from "./capabilities/status.ts";
 import { storage } from "./capabilities/storage.ts";
+import { terminal } from "./capabilities/terminal.ts";
+import { watch } from "./capabilities/watch.ts";
 import { describing } from "./openapi.ts";
 import { chat } from "./patterns/chat.ts";
 import { codingAgent } from "./patterns/coding-agent.ts";
@@ -20,6 +23,7 @@ import { run } from "./patterns/run.ts";
 import { workspace } from "./patterns/workspace.ts";
 
 export const ROUTES = describing([
+  ...status,
   ...lifecycle,
   ...commands,
   ...files,
@@ -29,6 +33,8 @@ export const ROUTES = describing([
   ...processes,
   ...ports,
   ...storage,
+  ...terminal,
+  ...watch,
   ...run,
   ...workspace,
   ...chat,

@@ -1,11 +1,12 @@
 /**
- * The only place that obtains sandboxes. `SandboxMethods` lists every SDK method the Worker uses; the tests' substitute
+ * The only place that obtains sandboxes. `SandboxMethods` lists every method the Worker uses; the tests' substitute
  * implements exactly these.
  */
 import { type ExecutionSession, getSandbox, type Sandbox, type SandboxTransport } from "@cloudflare/sandbox";
 
 import type { Env, SandboxNamespace } from "./env.ts";
 import { isTransient, Problem } from "./errors.ts";
+import type { Sandbox as Deployed } from "./sandbox.ts";
 import { sandboxId } from "./tenancy.ts";
 
 export type SandboxMethods = Pick<
@@ -40,6 +41,7 @@ export type SandboxMethods = Pick<
   | "unexposePort"
   | "getExposedPorts"
   | "wsConnect"
+  | "watch"
   | "setEnvVars"
   | "setSleepAfter"
   | "setKeepAlive"
@@ -49,10 +51,11 @@ export type SandboxMethods = Pick<
   | "createBackup"
   | "restoreBackup"
   | "destroy"
->;
+> &
+  Pick<Deployed, "endAt" | "end">;
 
 /** What the Worker uses of a session. */
-export type SessionMethods = Pick<ExecutionSession, "id" | "exec" | "startProcess">;
+export type SessionMethods = Pick<ExecutionSession, "id" | "exec" | "startProcess" | "terminal">;
 export const DEFAULT_KIND = "default";
 
 export interface Opened {
@@ -89,14 +92,19 @@ export function namespaceOf(env: Env, kind: string): SandboxNamespace {
   return namespace;
 }
 
-const TRANSPORTS = ["http", "websocket", "rpc"];
+const TRANSPORTS = ["http", "websocket", "rpc"] as const satisfies SandboxTransport[];
+
+/** How the SDK talks to its server in a container; docs/decisions/transport.md says why this is the default. */
+function transportOf({ SANDBOX_TRANSPORT: wanted }: Env): SandboxTransport {
+  return TRANSPORTS.find((each) => each === wanted) ?? TRANSPORTS[0];
+}
 
 /** A handle for an id that `sandboxId` made. */
 export function openById(env: Env, kind: string, id: string): SandboxMethods {
   return getSandbox(namespaceOf(env, kind), id, {
     // A default session would be one shell shared by all callers of the sandbox.
     enableDefaultSession: false,
-    ...(TRANSPORTS.includes(env.SANDBOX_TRANSPORT ?? "") && { transport: env.SANDBOX_TRANSPORT as SandboxTransport }),
+    transport: transportOf(env),
   });
 }
 

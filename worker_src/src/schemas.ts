@@ -3,6 +3,8 @@ import * as v from "valibot";
 
 /** The longest a request may wait for a sandbox. */
 export const MAX_TIMEOUT_MS = 10 * 60_000;
+/** No request may hold on for longer, whatever its parts allow themselves. */
+export const REQUEST_LIMIT_MS = 15 * 60_000;
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
 const noNul = v.regex(/^[^\0]*$/);

@@ -5,6 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { HERE } from "../build.mjs";
+import * as limits from "../src/limits.ts";
 import { start, type World } from "./world.ts";
 
 const GUIDES = path.join(HERE, "../docs/worker");
@@ -17,12 +18,17 @@ const requests = readdirSync(GUIDES).flatMap((page) =>
 let world: World;
 beforeAll(async () => {
   world = await start();
-  world.host.dry = true;
 });
 afterAll(() => world.close());
 
 test("every pattern has a guide with a request", () => {
-  expect(new Set(requests.map(([page]) => page)).size).toBe(10);
+  expect(new Set(requests.map(([page]) => page)).size).toBe(11);
+});
+
+test("every limit on sizes is told", () => {
+  const guide = readFileSync(path.join(GUIDES, "api.md"), "utf8");
+  const sizes = Object.values(limits).filter((each) => typeof each === "number");
+  expect(sizes.filter((each) => !guide.includes(`\n| ${limits.inMib(each)} | `))).toEqual([]);
 });
 
 test.each(requests)("%s: %s %s", async (_, method, target, body) => {

@@ -1,15 +1,16 @@
 /** What happens when sandboxes fail, clients leave, and requests are repeated. */
 import { setTimeout as wait } from "node:timers/promises";
 
+import { Response as Served } from "miniflare";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { HERE } from "../build.mjs";
 import type { Env } from "../src/env.ts";
 import { once } from "../src/http/idempotency.ts";
 import { ephemeral } from "../src/patterns/ephemeral.ts";
-import { sweep as sweepWith } from "../src/registry.ts";
+import { sweep as sweepWith } from "../src/sweep.ts";
 import type { Call } from "../src/route.ts";
-import { events } from "./sse.ts";
+import { allEvents, events } from "./sse.ts";
 import { start, type World } from "./world.ts";
 
 // What this file calls outside workerd needs nothing of the SDK, which only loads there.
@@ -86,6 +87,47 @@ test.each([
   if (status === 500) expect(problem.detail).not.toContain("secret inside");
 });
 
+describe("servers that say nothing", () => {
+  const ONE = "/v1/sandboxes/f/processes/p";
+
+  test("do not hold who asks for a process", async () => {
+    const never = () => new Promise<never>(() => undefined);
+    const { on_getProcess, on_getProcessLogs, on_streamProcessLogs } = world.host;
+    Object.assign(world.host, { on_getProcess: never, on_getProcessLogs: never, on_streamProcessLogs: never });
+    try {
+      const answers = await Promise.all([ONE, `${ONE}/logs`, `${ONE}/logs/stream`].map((path) => world.call("GET", path)));
+      expect(answers.map(({ status }) => status)).toEqual([504, 504, 504]);
+    } finally {
+      Object.assign(world.host, { on_getProcess, on_getProcessLogs, on_streamProcessLogs });
+    }
+  });
+
+  test("and let go of a process's logs are told apart from a process that ended", async () => {
+    const { on_streamProcessLogs } = world.host;
+    Object.assign(world.host, { on_streamProcessLogs: async () => new Served("data: {\"type\":\"stdout\",\"data\":\"a\"}\n\n") });
+    try {
+      const told = await allEvents(await world.call("GET", `${ONE}/logs/stream`));
+      expect(told).toMatchObject([{ event: "stdout" }, { event: "error", data: { code: "unavailable" } }]);
+    } finally {
+      Object.assign(world.host, { on_streamProcessLogs });
+    }
+  });
+});
+
+describe("a container that has to start", () => {
+  test("is started before the time of a command begins", async () => {
+    const { on_getState } = world.host;
+    world.host.on_getState = async () => ({ status: "stopped", lastChange: 1 });
+    try {
+      await exec("echo hi");
+      const commands = world.host.seen.filter(({ operation }) => operation === "exec").map(({ body }) => body["command"]);
+      expect(commands).toEqual(["true", "echo hi"]);
+    } finally {
+      world.host.on_getState = on_getState;
+    }
+  });
+});
+
 describe("clients that leave", () => {
   /** A real connection, for only that can be closed. */
   async function connect(path: string, body: object): Promise<{ response: Response; leave(): void }> {
@@ -99,15 +141,17 @@ describe("clients that leave", () => {
     return { response, leave: () => controller.abort() };
   }
 
-  test("end the command whose output they read", async () => {
+  test("are no reason to read on what a command says", async () => {
     const { response, leave } = await connect("/v1/sandboxes/f/exec/stream", {
-      command: "while echo up; do sleep 0.2; done",
+      command: "echo up; sleep 0.2; ".repeat(300),
       timeout_ms: 60_000,
     });
     const reader = response.body!.getReader();
     await reader.read();
     leave();
     await until(() => world.host.count("cancelStream") === 1);
+    // The substitute lists no streams; that it is looked for is all that can be seen here.
+    await until(() => world.host.count("listProcesses") === 1);
   });
 
   test("leave no sandbox of a streamed run behind", async () => {
@@ -161,15 +205,15 @@ describe("ephemeral sandboxes are destroyed", () => {
   });
 
   test("when the work would outlast the request", async () => {
-    const destroy = vi.fn(async () => undefined);
-    const call = { env: {}, open: async () => ({ kind: "k", id: "i", sandbox: { destroy } }), waitUntil: () => undefined };
+    const end = vi.fn(async () => undefined);
+    const call = { env: {}, open: async () => ({ kind: "k", id: "i", sandbox: { end } }), waitUntil: () => undefined };
     vi.useFakeTimers();
     try {
       const work = ephemeral(call as unknown as Call, "n", () => new Promise(() => undefined));
       const late = expect(work).rejects.toThrow("Not finished after 840000 ms.");
       await vi.advanceTimersByTimeAsync(15 * 60_000 - 1);
       await late;
-      expect(destroy).toHaveBeenCalledTimes(1);
+      expect(end).toHaveBeenCalledExactlyOnceWith({ kind: "k", id: "i" });
     } finally {
       vi.useRealTimers();
     }
@@ -180,14 +224,17 @@ describe("ephemeral sandboxes are destroyed", () => {
     expect((await world.call("POST", "/v1/run", body)).status).toBe(200);
     expect(world.host.count("destroy")).toBe(1);
     const store = await world.miniflare.getKVNamespace("CONVERSATIONS");
-    const listed = async () => (await store.list({ prefix: "sandbox/default/run-" })).keys.length;
-    expect([await listed(), world.logs.filter((line) => line.includes("left to the sweep")).length]).toEqual([1, 1]);
+    const listed = async () => (await store.list({ prefix: "ephemeral/default/run-" })).keys.length;
+    expect([await listed(), world.logs.filter((line) => line.includes("left to end by itself")).length]).toEqual([1, 1]);
     const worker = await world.miniflare.getWorker();
     await worker.scheduled({ scheduledTime: new Date(Date.now() + 30 * 60_000) });
     expect(await listed()).toBe(1);
     await worker.scheduled({ scheduledTime: new Date(Date.now() + 61 * 60_000) });
     await until(async () => (await listed()) === 0);
     expect(world.host.count("destroy")).toBe(2);
+    const counts = async () => (await world.call("GET", "/v1/status")).json();
+    await vi.waitFor(async () => expect(await counts()).toEqual({ ended: { unused: 0, overdue: 0, swept: 1 } }));
+    expect(world.logs.filter((line) => line.includes('"sandbox ended","reason":"swept"'))).toHaveLength(1);
   });
 });
 

@@ -28,7 +28,7 @@ interface Described {
   operationId: string;
   "x-scope": string;
   parameters: Parameter[];
-  requestBody?: { content: { "application/json": { schema: Schema } } };
+  requestBody?: { content: { "application/json"?: { schema: Schema } } };
   responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
@@ -53,7 +53,7 @@ export const OPERATIONS: Operation[] = Object.entries(document.paths).flatMap(([
     template,
     scope: described["x-scope"],
     parameters: described.parameters,
-    body: described.requestBody?.content["application/json"].schema,
+    body: described.requestBody?.content["application/json"]?.schema,
     stream: "text/event-stream" in (described.responses["200"]?.content ?? {}),
   })),
 );

@@ -155,8 +155,7 @@ describe("fuzz", () => {
   let address: URL;
   beforeAll(async () => {
     world = await start({ bindings: { MODEL_ENDPOINT: "https://model.test/", AGENT_API_KEY: "agent" } });
-    world.host.dry = true;
-    address = await world.miniflare.ready;
+      address = await world.miniflare.ready;
   });
   afterAll(() => world.close());
 

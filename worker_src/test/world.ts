@@ -1,15 +1,14 @@
 /**
- * A Worker in workerd with everything bound to it, and callers with keys. `start` gives it; closing it ends all it
- * started.
+ * The Worker in workerd with everything bound to it and the substitute for its sandboxes, for what real ones cannot be
+ * made to do. `start` gives it; closing it ends all it started.
  */
 import { createHash } from "node:crypto";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { Miniflare, type RequestInit, type Response } from "miniflare";
+import { Miniflare } from "miniflare";
 
 import { bundle, HERE } from "../build.mjs";
+import { type Caller, caller, type Fetch } from "./caller.ts";
 import { Host } from "./substitute/host.ts";
 
 export const COMPATIBILITY = { compatibilityDate: "2026-07-01", compatibilityFlags: ["nodejs_compat"] };
@@ -36,32 +35,16 @@ export const API_KEYS = JSON.stringify([
 export interface World {
   host: Host;
   miniflare: Miniflare;
-  /** Names of programs a sandbox finds on its path. */
-  program(name: string, script: string): Promise<void>;
-  fetch(path: string, init?: RequestInit): Promise<Response>;
+  fetch: Fetch;
   /** A call of the API with a key; alice's unless told otherwise. */
-  call(
-    method: string,
-    path: string,
-    body?: unknown,
-    options?: { key?: string | null; headers?: Record<string, string> },
-  ): Promise<Response>;
+  call: Caller;
   logs: string[];
   /** What is in memory goes, what is stored stays. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * The real thing, where there is a container engine: its socket and an image of the SDK's version that is present
- * there.
- */
-const ENGINE = process.env["SANDBOX_TEST_ENGINE"];
-const IMAGE = process.env["SANDBOX_TEST_IMAGE"];
-
 export interface Options {
-  /** Real containers of this image instead of the substitute's folders. */
-  image?: string | undefined;
   bindings?: Record<string, string | undefined>;
   entry?: string;
   /** Whether buckets and KV are there. */
@@ -71,10 +54,6 @@ export interface Options {
   /** What the Worker reaches outside; nothing unless told. */
   outbound?: (request: Request) => Promise<globalThis.Response> | globalThis.Response;
 }
-
-/** Real sandboxes where SANDBOX_TEST_ENGINE and SANDBOX_TEST_IMAGE name an engine and an image, else the substitute. */
-export const startReal = (): Promise<World> =>
-  ENGINE && IMAGE ? start({ entry: path.join(HERE, "src/index.ts"), image: IMAGE }) : start();
 
 const SUBSTITUTE = path.join(HERE, "test/substitute/worker.ts");
 
@@ -86,11 +65,7 @@ async function worker(host: Host, options: Options) {
     ...options.bindings,
   };
   const substitute = options.entry === undefined;
-  const sqlite = (className: string) => ({
-    className,
-    useSQLite: true,
-    ...(options.image && { container: { imageName: options.image } }),
-  });
+  const sqlite = (className: string) => ({ className, useSQLite: true });
   return {
     modules: [{ type: "ESModule" as const, path: "index.js", contents: await bundle(options.entry ?? SUBSTITUTE) }],
     ...COMPATIBILITY,
@@ -111,43 +86,23 @@ async function worker(host: Host, options: Options) {
 }
 
 export async function start(options: Options = {}): Promise<World> {
-  const folder = await mkdtemp(path.join(tmpdir(), "sandbox-"));
-  const programs = path.join(folder, "bin");
-  await mkdir(programs);
-  const host = new Host(folder, programs);
+  const host = new Host();
   const logs: string[] = [];
   const settings = {
     ...(await worker(host, options)),
     cf: false,
-    ...(options.image && { containerEngine: { localDocker: { socketPath: ENGINE } } }),
     handleStructuredLogs: ({ message }: { message: string }) => void logs.push(message),
   };
   const miniflare = new Miniflare(settings as never);
   await miniflare.ready;
-  const fetch: World["fetch"] = (target, init) => miniflare.dispatchFetch(new URL(target, "https://api.test"), init);
+  const fetch: Fetch = (target, init) => miniflare.dispatchFetch(new URL(target, "https://api.test"), init);
   return {
     host,
     miniflare,
     logs,
     fetch,
+    call: caller(fetch, KEYS.alice),
     restart: () => miniflare.setOptions(settings as never),
-    async program(name, script) {
-      await writeFile(path.join(programs, name), script);
-      await chmod(path.join(programs, name), 0o755);
-    },
-    call(method, target, body, { key = KEYS.alice, headers = {} } = {}) {
-      const json = body === undefined ? {} : { "content-type": "application/json" };
-      const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
-      return fetch(target, {
-        method,
-        headers: { ...json, ...authorization, ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-    },
-    async close() {
-      await miniflare.dispose();
-      await host.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close: () => miniflare.dispose(),
   };
 }

@@ -7,6 +7,7 @@ import { Problem } from "../errors.ts";
 import { ACCESS_HEADER, accessConfig, callerOfToken, type Door } from "./access.ts";
 import type { Caller } from "./caller.ts";
 import { callerOfKey, parseKeys } from "./keys.ts";
+import { offeredKey } from "./protocols.ts";
 
 const CHALLENGE = { headers: { "www-authenticate": 'Bearer realm="sandbox"' } };
 // One text for every reason: a stranger learns nothing from the difference.
@@ -32,9 +33,11 @@ async function byAccess(env: Env, token: string, door?: Door): Promise<Caller | 
 export async function authenticate(request: Request, env: Env): Promise<Caller> {
   if (accessConfig(env) === null || (env.API_KEYS && !parseKeys(env.API_KEYS))) throw refusal();
   const authorization = request.headers.get("authorization");
+  const offered = offeredKey(request);
   const token = request.headers.get(ACCESS_HEADER);
   const callers: (Caller | null)[] = [];
   if (authorization !== null) callers.push(await byKey(env, authorization));
+  if (offered !== null) callers.push(await byKey(env, `Bearer ${offered}`));
   if (token !== null && accessConfig(env)) callers.push(await byAccess(env, token));
   const [caller] = callers;
   if (!caller || callers.includes(null)) throw refusal();

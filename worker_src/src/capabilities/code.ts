@@ -2,11 +2,13 @@
 import type { CodeContext, CreateContextOptions, ExecutionResult } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
+import { awake } from "../awake.ts";
 import { Problem } from "../errors.ts";
-import { fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
+import { type EventSource, fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
 import { type Call, route } from "../route.ts";
 import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
-import { filled, Identifier, Language, Path, Timeout, Variables } from "../schemas.ts";
+import { DEFAULT_TIMEOUT_MS, filled, Identifier, Language, Path, Timeout, Variables } from "../schemas.ts";
+import { command } from "../shell.ts";
 
 const AT = "/v1/sandboxes/{name}/code" as const;
 
@@ -41,14 +43,66 @@ const viewCode = ({ logs, results, error }: ExecutionResult): v.InferOutput<type
   ...(error && { error: { name: error.name, message: error.message, traceback: error.traceback } }),
 });
 
+/** Contexts wait for the interpreter, which has 60 s to start; that is no time of the code's. */
+const START_MS = 90_000;
+
+async function ready<T>(sandbox: SandboxMethods, choose: () => Promise<T>): Promise<T> {
+  await awake(sandbox);
+  return deadline(START_MS, choose());
+}
+
 interface Used {
   context: CodeContext;
   end(): Promise<void>;
 }
 
+type Surroundings = Pick<CreateContextOptions, "cwd" | "envVars"> & { language: v.InferOutput<typeof Language> };
+
+/** What sets a context's directory and variables: the server keeps neither. A JSON string is one in each language. */
+function prelude({ language, cwd, envVars }: Surroundings): string {
+  const [env, directory] = [JSON.stringify(JSON.stringify(envVars ?? {})), JSON.stringify(cwd ?? ".")];
+  return language === "python"
+    ? `import os as _o, json as _j; _o.environ.update(_j.loads(${env})); _o.chdir(${directory}); del _o, _j`
+    : `Object.assign(process.env, JSON.parse(${env})); process.chdir(${directory}); undefined`;
+}
+
+/** Of the shell that told the variables, and nobody else's. */
+const SHELLS_OWN = new Set(["_", "PWD", "OLDPWD", "SHLVL"]);
+
+/** The variables that commands have, those set for the whole sandbox among them: the interpreter is told of none. */
+async function variables(sandbox: SandboxMethods): Promise<Record<string, string>> {
+  const { stdout } = await sandbox.exec(command("env", "-0"), { timeout: DEFAULT_TIMEOUT_MS });
+  const pairs = stdout.split("\0").map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
+  return Object.fromEntries(pairs.filter(([name]) => name && !SHELLS_OWN.has(name)));
+}
+
+async function contextIn(sandbox: SandboxMethods, options: Surroundings): Promise<CodeContext> {
+  try {
+    return await sandbox.createCodeContext(options);
+  } catch (error) {
+    if (!(error instanceof Error && /not available/i.test(error.message))) throw error;
+    throw new Problem("not_configured", `The image of this kind of sandbox has no ${options.language}.`);
+  }
+}
+
+async function create(sandbox: SandboxMethods, options: Surroundings): Promise<CodeContext> {
+  const envVars = { ...(await variables(sandbox)), ...options.envVars };
+  const context = await contextIn(sandbox, options);
+  const { error } = await sandbox.runCode(prelude({ ...options, envVars }), { context });
+  if (!error) return context;
+  await sandbox.deleteCodeContext(context.id).catch(() => undefined);
+  throw new Problem("invalid_request", `The context cannot work there: ${error.message}`);
+}
+
+/** Say whether a language is there before anything is done for it. */
+export async function requireLanguage(sandbox: SandboxMethods, language: Surroundings["language"]): Promise<void> {
+  const { id } = await ready(sandbox, () => contextIn(sandbox, { language }));
+  await sandbox.deleteCodeContext(id);
+}
+
 /** A context for one run. Told only a language, the SDK would take any context of it, with what others left there. */
-async function fresh(sandbox: SandboxMethods, options: CreateContextOptions): Promise<Used> {
-  const context = await sandbox.createCodeContext(options);
+async function fresh(sandbox: SandboxMethods, options: Surroundings): Promise<Used> {
+  const context = await create(sandbox, options);
   return { context, end: () => sandbox.deleteCodeContext(context.id).catch(() => undefined) };
 }
 
@@ -62,9 +116,39 @@ async function contextOf(sandbox: SandboxMethods, body: Run): Promise<Used> {
 
 type Result = v.InferOutput<typeof CodeResult>;
 
-async function runIn(sandbox: SandboxMethods, using: Promise<Used>, code: string, timeoutMs: number): Promise<Result> {
-  const { context, end } = await deadline(timeoutMs, using);
+/** What is late in a context of its own is ended with it; in a named one it goes on, and the next run waits for it. */
+async function runIn(
+  sandbox: SandboxMethods,
+  choose: () => Promise<Used>,
+  code: string,
+  timeoutMs: number,
+): Promise<Result> {
+  const { context, end } = await ready(sandbox, choose);
   return deadline(timeoutMs, sandbox.runCode(code, { context })).then(viewCode).finally(end);
+}
+
+/**
+ * The events of a run. The server says nothing before the run has ended, so the stream begins without waiting for it,
+ * and keeps its time limit by itself.
+ */
+function streamIn(sandbox: SandboxMethods, { context, end }: Used, code: string): EventSource {
+  const running = sandbox
+    .runCodeStream(code, { context })
+    .then((stream) => fromSdkStream<StreamEvent>(stream, codeEvent));
+  running.catch(() => undefined);
+  let begun = false;
+  return {
+    async next() {
+      if (begun) return (await running).next();
+      begun = true;
+      return { event: "start", data: {} };
+    },
+    async stop() {
+      // A context that ends takes with it what still runs; a stream that has not begun cannot be stopped.
+      await end();
+      void running.then(({ stop }) => stop()).catch(() => undefined);
+    },
+  };
 }
 
 /** Run code once, in a context that is gone afterwards. */
@@ -74,7 +158,7 @@ export const runOnce = (
   timeoutMs: number,
   language: v.InferOutput<typeof Language>,
   env?: Record<string, string>,
-): Promise<Result> => runIn(sandbox, fresh(sandbox, { language, ...(env && { envVars: env }) }), code, timeoutMs);
+): Promise<Result> => runIn(sandbox, () => fresh(sandbox, { language, ...(env && { envVars: env }) }), code, timeoutMs);
 
 interface StreamEvent {
   type: string;
@@ -111,26 +195,21 @@ export const code = [
     returns: CodeResult,
     async handle({ open, body }) {
       const { sandbox } = await open();
-      return runIn(sandbox, contextOf(sandbox, body), body.code, body.timeout_ms);
+      return runIn(sandbox, () => contextOf(sandbox, body), body.code, body.timeout_ms);
     },
   }),
   route({
     method: "POST",
     path: `${AT}/stream`,
     operation: "runCodeStream",
-    summary: "Run code; what it prints and gives as it comes",
+    summary: "Run code; what it prints and gives as events, all when it has ended",
     scope: "code",
     body: Run,
     stream: true,
     async handle({ open, body, waitUntil }) {
       const { sandbox } = await open();
-      const { context, end } = await contextOf(sandbox, body);
-      const stream = await sandbox.runCodeStream(body.code, { context }).catch(async (error: unknown) => {
-        await end();
-        throw error;
-      });
-      const { next, stop } = fromSdkStream<StreamEvent>(stream, codeEvent);
-      return sseResponse({ next, stop: () => stop().finally(end) }, body.timeout_ms, waitUntil);
+      const used = await ready(sandbox, () => contextOf(sandbox, body));
+      return sseResponse(streamIn(sandbox, used, body.code), body.timeout_ms, waitUntil);
     },
   }),
   route({
@@ -146,9 +225,8 @@ export const code = [
     async handle({ open, body }) {
       const { sandbox } = await open();
       const { language, cwd, env } = body;
-      return viewContext(
-        await sandbox.createCodeContext({ language, ...(cwd && { cwd }), ...(env && { envVars: env }) }),
-      );
+      const options = { language, ...(cwd && { cwd }), ...(env && { envVars: env }) };
+      return viewContext(await ready(sandbox, () => create(sandbox, options)));
     },
   }),
   route({

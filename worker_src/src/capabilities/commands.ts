@@ -2,11 +2,15 @@
 import type { ExecEvent, ExecResult as SdkResult } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
-import { fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
-import { route } from "../route.ts";
+import { awake } from "../awake.ts";
+import { Problem } from "../errors.ts";
+import { type EventSource, fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
+import { type Call, route } from "../route.ts";
 import { deadline, type SandboxMethods } from "../sandboxes.ts";
 import { EXACTLY_ONE, ExecResult, exactlyOne, Identifier, Path, Runnable, Timeout, Variables } from "../schemas.ts";
 import { command } from "../shell.ts";
+import { missingDirectory, requireDirectory, startedIn } from "./directories.ts";
+import { requireSession } from "./sessions.ts";
 
 const Exec = v.pipe(
   v.strictObject({
@@ -32,28 +36,112 @@ export const view = (result: SdkResult): v.InferOutput<typeof ExecResult> => ({
   duration_ms: result.duration,
 });
 
-interface Options {
+export interface Options {
   cwd?: string | undefined;
   env?: Record<string, string> | undefined;
   timeoutMs: number;
   session?: string | undefined;
 }
 
-/** Run a command to its end. An exit code other than 0 is a result, not an error. */
+const TIMED_OUT = 124;
+
+/** The server is given its time limit; this is for its answer. */
+const GRACE_MS = 1000;
+
+/** Outside a session the server ends a command that is late, calls that a result, and says so in these words. */
+const isLate = (exitCode: number | undefined, stderr: string, timeoutMs: number): boolean =>
+  exitCode === TIMED_OUT && stderr.trimEnd().endsWith(`Command timed out after ${timeoutMs}ms`);
+
+const late = (timeoutMs: number): Problem => new Problem("timeout", `Not finished after ${timeoutMs} ms.`);
+
+/** In a session the server calls a missing directory a result, in these words. */
+const isNowhere = ({ exitCode, stderr }: SdkResult): boolean =>
+  exitCode === 1 && stderr.startsWith("Failed to change directory to ");
+
+/**
+ * Run a command to its end. An exit code other than 0 is a result, not an error; time that has run out is an error. Late
+ * commands are ended, but for those in a session, which go on in it.
+ */
 export async function execute(
   sandbox: SandboxMethods,
   line: string,
   { cwd, env, timeoutMs, session }: Options,
 ): Promise<SdkResult> {
+  await awake(sandbox);
   const options = { timeout: timeoutMs, ...(cwd && { cwd }), ...(env && { env }) };
   const run = async (): Promise<SdkResult> => {
-    if (!session) return sandbox.exec(line, options);
-    return (await sandbox.getSession(session)).exec(line, options);
+    if (session) {
+      const result = await (await sandbox.getSession(session)).exec(line, options);
+      if (cwd && isNowhere(result)) throw missingDirectory(cwd);
+      return result;
+    }
+    const result = await startedIn(sandbox, cwd, sandbox.exec(line, options));
+    if (isLate(result.exitCode, result.stderr, timeoutMs)) throw late(timeoutMs);
+    return result;
   };
-  return deadline(timeoutMs + 1000, run());
+  return deadline(timeoutMs + GRACE_MS, run());
 }
 
-export function execEvent(event: ExecEvent): ServerEvent | undefined {
+/** The server lists streamed commands among the processes, by ids of its own; the mark in the command tells which. */
+async function endMarked(sandbox: SandboxMethods, mark: string): Promise<void> {
+  const found = (await sandbox.listProcesses()).find((process) => process.command.endsWith(mark));
+  if (found) await sandbox.killProcess(found.id);
+}
+
+/**
+ * Run a command; its output as it comes. Whoever stops listening ends the command. In a session it runs beside the
+ * shell, in a shell of its own: an `exit` would take the line with it that reports its end.
+ */
+export async function executeStream(
+  sandbox: SandboxMethods,
+  line: string,
+  { cwd, env, timeoutMs, session }: Options,
+  waitUntil: Call["waitUntil"],
+): Promise<EventSource> {
+  await awake(sandbox);
+  if (session) await requireDirectory(sandbox, cwd);
+  const mark = `# stream-${crypto.randomUUID()}`;
+  const begun = sandbox.execStream(`${session ? `( ${line}\n)` : line}\n${mark}`, {
+    ...(cwd && { cwd }),
+    ...(env && { env }),
+    ...(session && { sessionId: session }),
+    timeout: timeoutMs,
+  });
+  const end = (): Promise<void> => endMarked(sandbox, mark).catch(() => undefined);
+  const stream = await deadline(timeoutMs + GRACE_MS, startedIn(sandbox, cwd, begun)).catch(
+    (error: unknown) => {
+      // It may wait for a session that is busy, and must not begin when its caller has long been refused.
+      waitUntil(begun.then((unread) => unread.cancel().then(end)).catch(() => undefined));
+      throw error;
+    },
+  );
+  const { next, stop } = fromSdkStream<ExecEvent>(stream, execEvents(timeoutMs));
+  let running = true;
+  return {
+    async next() {
+      const event = await next();
+      if (event === undefined || event.event === "complete" || event.event === "error") running = false;
+      return event;
+    },
+    async stop() {
+      await stop().catch(() => undefined);
+      if (running) await end();
+    },
+  };
+}
+
+/** The events of one command. Time that has run out is a problem, whoever notices it first. */
+export function execEvents(timeoutMs: number): (event: ExecEvent) => ServerEvent | undefined {
+  let stderr = "";
+  return (event) => {
+    if (event.type === "stderr") stderr = event.data ?? "";
+    return event.type === "complete" && isLate(event.exitCode, stderr, timeoutMs)
+      ? { event: "error", data: late(timeoutMs).toJSON() }
+      : execEvent(event);
+  };
+}
+
+function execEvent(event: ExecEvent): ServerEvent | undefined {
   switch (event.type) {
     case "start":
       return { event: "start", data: {} };
@@ -87,6 +175,7 @@ export const commands = [
     returns: ExecResult,
     async handle({ open, body }) {
       const { sandbox } = await open();
+      if (body.session) await requireSession(sandbox, body.session);
       return view(await execute(sandbox, commandOf(body), execOptions(body)));
     },
   }),
@@ -100,13 +189,9 @@ export const commands = [
     stream: true,
     async handle({ open, body, waitUntil }) {
       const { sandbox } = await open();
-      const stream = await sandbox.execStream(commandOf(body), {
-        ...(body.cwd && { cwd: body.cwd }),
-        ...(body.env && { env: body.env }),
-        ...(body.session && { sessionId: body.session }),
-        timeout: body.timeout_ms,
-      });
-      return sseResponse(fromSdkStream<ExecEvent>(stream, execEvent), body.timeout_ms, waitUntil);
+      if (body.session) await requireSession(sandbox, body.session);
+      const source = await executeStream(sandbox, commandOf(body), execOptions(body), waitUntil);
+      return sseResponse(source, body.timeout_ms, waitUntil);
     },
   }),
 ];

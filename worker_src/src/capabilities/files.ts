@@ -1,15 +1,17 @@
-/** Row 10: files, as text or (base64) binary. */
+/** Row 10: files, in JSON as text or base64, or as bytes of any size. */
 import * as v from "valibot";
 
 import { Problem } from "../errors.ts";
+import { partOf } from "../http/range.ts";
+import { FILE_ANSWER_LIMIT, FILE_BODY_LIMIT, inMib } from "../limits.ts";
 import { route } from "../route.ts";
 import { retrying } from "../sandboxes.ts";
 import { DEFAULT_TIMEOUT_MS, Encoding, Flag, Path } from "../schemas.ts";
 import { command } from "../shell.ts";
+import { bytesOf, find, store } from "./transfer.ts";
 
-/** A file and its JSON; base64 makes 4 bytes of 3. */
-const WRITE_LIMIT = 24 * 1024 * 1024;
 const AT = "/v1/sandboxes/{name}/files" as const;
+const BYTES = "application/octet-stream";
 
 const Content = v.object({
   path: v.string(),
@@ -37,6 +39,11 @@ export const files = [
     returns: Content,
     async handle({ open, query }) {
       const { sandbox } = await open();
+      const { size } = await find(sandbox, query.path);
+      if (size > FILE_ANSWER_LIMIT) {
+        const limit = `${query.path} has ${size} bytes, and a file in JSON at most ${inMib(FILE_ANSWER_LIMIT)}`;
+        throw new Problem("too_large", `${limit}: stream it by files/content.`);
+      }
       const file = await retrying(() =>
         sandbox.readFile(query.path, query.encoding ? { encoding: query.encoding } : {}),
       );
@@ -54,7 +61,7 @@ export const files = [
     operation: "writeFile",
     summary: "Write a file",
     scope: "files:write",
-    bodyLimit: WRITE_LIMIT,
+    bodyLimit: FILE_BODY_LIMIT,
     body: v.strictObject({
       path: Path,
       content: v.string(),
@@ -65,6 +72,43 @@ export const files = [
         throw new Problem("invalid_request", "body.content: expected base64");
       const { sandbox } = await open();
       await sandbox.writeFile(body.path, body.content, { encoding: body.encoding });
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${AT}/content`,
+    operation: "downloadFile",
+    summary: "A file's bytes, of any size; one range of them where the request asks for it",
+    scope: "files:read",
+    query: { path: Path },
+    returns: v.unknown(),
+    media: BYTES,
+    async handle({ open, query, request }) {
+      const { sandbox } = await open();
+      const found = await find(sandbox, query.path);
+      const etag = `"${found.state.replace(/[^0-9/]/g, "")}"`;
+      const part = partOf(request.headers, found.size, etag);
+      const headers = { "content-type": BYTES, "accept-ranges": "bytes", "content-disposition": "attachment", etag };
+      if (!part) return new Response(bytesOf(sandbox, found), { headers });
+      const range = { "content-range": `bytes ${part.first}-${part.first + part.length - 1}/${found.size}` };
+      return new Response(bytesOf(sandbox, found, part), { status: 206, headers: { ...headers, ...range } });
+    },
+  }),
+  route({
+    method: "PUT",
+    path: `${AT}/content`,
+    operation: "uploadFile",
+    summary: "Make a file of the request's bytes, whole or not at all",
+    scope: "files:write",
+    query: { path: Path },
+    accepts: BYTES,
+    returns: v.object({ path: v.string(), size: v.number() }),
+    async handle({ open, query, request, waitUntil }) {
+      const { sandbox } = await open();
+      const stored = store(sandbox, query.path, request.body);
+      // What a client that leaves has begun is cleared away.
+      waitUntil(stored.catch(() => undefined));
+      return { path: query.path, size: await stored };
     },
   }),
   route({

@@ -1,6 +1,7 @@
 /** Row 12: clone a repository into a sandbox. */
 import * as v from "valibot";
 
+import { awake } from "../awake.ts";
 import { route } from "../route.ts";
 import { deadline } from "../sandboxes.ts";
 import { GitRef, GitUrl, Path, Timeout, whole } from "../schemas.ts";
@@ -22,6 +23,7 @@ export const git = [
     returns: v.object({ target: v.string(), branch: v.string() }),
     async handle({ open, body }) {
       const { sandbox } = await open();
+      await awake(sandbox);
       const done = await deadline(
         body.timeout_ms + 1000,
         sandbox.gitCheckout(body.url, {

@@ -1,7 +1,7 @@
 /** Row 16: create, look at, configure and destroy sandboxes, and set-up that runs once per container generation. */
 import * as v from "valibot";
 
-import { Problem } from "../errors.ts";
+import { awake } from "../awake.ts";
 import { forget } from "../registry.ts";
 import { route } from "../route.ts";
 import { retrying, type SandboxMethods } from "../sandboxes.ts";
@@ -16,12 +16,9 @@ import {
   Timeout,
   Variables,
 } from "../schemas.ts";
-import { command } from "../shell.ts";
 import { randomName } from "../tenancy.ts";
 import { execute, view } from "./commands.ts";
-
-const SETUP_FOLDER = "/tmp/.sandbox-setup";
-const POLL_MS = 250;
+import { exclusively, LOCK_FOLDER } from "./lock.ts";
 
 const Setup = v.strictObject({
   commands: v.pipe(v.array(filled(65_536)), v.minLength(1), v.maxLength(50)),
@@ -37,45 +34,32 @@ async function fingerprint(value: unknown): Promise<string> {
   return Array.from(new Uint8Array(digest).slice(0, 12), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function waitForOther(sandbox: SandboxMethods, done: string, lock: string, ends: number): Promise<SetupResult> {
-  while (Date.now() < ends) {
-    if ((await sandbox.exists(done)).exists) return { ran: false, results: [] };
-    if (!(await sandbox.exists(lock)).exists)
-      throw new Problem("conflict", "The same set-up failed in another request.");
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  throw new Problem("timeout", "Another request's set-up did not finish in time.");
+/** Run the set-up unless this container has had it; what marks it lies in the container's own file system. */
+export async function ensureSetup(sandbox: SandboxMethods, setup: v.InferOutput<typeof Setup>): Promise<SetupResult> {
+  await awake(sandbox);
+  const hash = await fingerprint([setup.commands, setup.cwd, setup.env]);
+  const done = `${LOCK_FOLDER}/${hash}.done`;
+  const isDone = async (): Promise<boolean> => (await retrying(() => sandbox.exists(done))).exists;
+  const had: SetupResult = { ran: false, results: [] };
+  if (await isDone()) return had;
+  // Asked again behind the lock: whoever had it before may have done it.
+  return exclusively(sandbox, hash, setup.timeout_ms, async () =>
+    (await isDone()) ? had : runSetup(sandbox, setup, done),
+  );
 }
 
-/**
- * Run the set-up unless this container has had it. What marks it lies in the container's own file system, so it is gone
- * exactly when the container is; making a directory is atomic, so of several callers one runs it and the others wait.
- */
-export async function ensureSetup(sandbox: SandboxMethods, setup: v.InferOutput<typeof Setup>): Promise<SetupResult> {
-  const hash = await fingerprint([setup.commands, setup.cwd, setup.env]);
-  const [lock, done] = [`${SETUP_FOLDER}/${hash}.lock`, `${SETUP_FOLDER}/${hash}.done`];
-  if ((await retrying(() => sandbox.exists(done))).exists) return { ran: false, results: [] };
-  // No request lives longer than the age at which a lock is taken for left behind.
-  const claim = [
-    command("mkdir", "-p", SETUP_FOLDER),
-    command("find", SETUP_FOLDER, "-name", "*.lock", "-mmin", "+15", "-delete"),
-    command("mkdir", lock),
-  ].join(" && ");
-  const claimed = await sandbox.exec(claim, { timeout: DEFAULT_TIMEOUT_MS });
-  if (!claimed.success) return waitForOther(sandbox, done, lock, Date.now() + setup.timeout_ms);
+type Setup = v.InferOutput<typeof Setup>;
+
+async function runSetup(sandbox: SandboxMethods, setup: Setup, done: string): Promise<SetupResult> {
   const results: SetupResult["results"] = [];
-  try {
-    for (const line of setup.commands) {
-      const result = view(
-        await execute(sandbox, line, { cwd: setup.cwd, env: setup.env, timeoutMs: setup.timeout_ms }),
-      );
-      results.push(result);
-      if (!result.success) return { ran: true, results };
-    }
-    await sandbox.writeFile(done, "");
-  } finally {
-    await sandbox.exec(command("rmdir", lock), { timeout: DEFAULT_TIMEOUT_MS });
+  for (const line of setup.commands) {
+    const result = view(
+      await execute(sandbox, line, { cwd: setup.cwd, env: setup.env, timeoutMs: setup.timeout_ms }),
+    );
+    results.push(result);
+    if (!result.success) return { ran: true, results };
   }
+  await sandbox.writeFile(done, "");
   return { ran: true, results };
 }
 
@@ -152,8 +136,11 @@ export const lifecycle = [
     scope: "exec",
     body: Setup,
     returns: SetupResult,
-    async handle({ open, body }) {
-      return ensureSetup((await open()).sandbox, body);
+    async handle({ open, body, waitUntil }) {
+      const work = ensureSetup((await open()).sandbox, body);
+      // A client that leaves must not leave the lock behind.
+      waitUntil(work.catch(() => undefined));
+      return work;
     },
   }),
 ];

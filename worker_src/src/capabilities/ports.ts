@@ -1,9 +1,10 @@
 /** Row 15: ports of a sandbox, as preview URLs or, for one WebSocket at a time, through the API. */
 import * as v from "valibot";
 
+import { openProtocols } from "../auth/protocols.ts";
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
-import { route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 import { DEFAULT_KIND, retrying, type SandboxMethods } from "../sandboxes.ts";
 import { Port } from "../schemas.ts";
 
@@ -22,10 +23,26 @@ export function previewHostname(env: Env, kind: string): string {
   return env.PREVIEW_HOSTNAME;
 }
 
+/**
+ * A preview's URL as this client can use it. Previews answer where the API does: on a stack of this machine that is a
+ * port, and without TLS.
+ */
+function reachable(url: string, request: Request): string {
+  const { protocol, port } = new URL(request.url);
+  return port ? Object.assign(new URL(url), { protocol, port }).href : url;
+}
+
 /** Expose a port, or give the URL it already has. */
-export async function expose(sandbox: SandboxMethods, port: number, hostname: string, name?: string): Promise<string> {
+export async function expose(
+  sandbox: SandboxMethods,
+  port: number,
+  { env, kind, request }: Pick<Call, "env" | "kind" | "request">,
+  name?: string,
+): Promise<string> {
+  const hostname = previewHostname(env, kind);
   const known = (await sandbox.getExposedPorts(hostname)).find((each) => each.port === port);
-  return known ? known.url : (await sandbox.exposePort(port, { hostname, ...(name && { name }) })).url;
+  const { url } = known ?? (await sandbox.exposePort(port, { hostname, ...(name && { name }) }));
+  return reachable(url, request);
 }
 
 function portOf(text: string): number {
@@ -46,10 +63,12 @@ export const ports = [
     returns: View,
     status: 201,
     creates: true,
-    async handle({ env, open, kind, body }) {
-      const hostname = previewHostname(env, kind);
-      const { sandbox } = await open();
-      return { port: body.port, url: await expose(sandbox, body.port, hostname, body.name) };
+    async handle(call) {
+      // Before anything is started for a sandbox that cannot have previews.
+      previewHostname(call.env, call.kind);
+      const { sandbox } = await call.open();
+      const { port, name } = call.body;
+      return { port, url: await expose(sandbox, port, call, name) };
     },
   }),
   route({
@@ -59,12 +78,11 @@ export const ports = [
     summary: "The ports that have a preview URL",
     scope: "ports",
     returns: v.object({ ports: v.array(View) }),
-    async handle({ env, open, kind }) {
+    async handle({ env, open, kind, request }) {
       const hostname = previewHostname(env, kind);
       const { sandbox } = await open();
-      return {
-        ports: (await retrying(() => sandbox.getExposedPorts(hostname))).map(({ port, url }) => ({ port, url })),
-      };
+      const exposed = await retrying(() => sandbox.getExposedPorts(hostname));
+      return { ports: exposed.map(({ port, url }) => ({ port, url: reachable(url, request) })) };
     },
   }),
   route({
@@ -94,6 +112,9 @@ export const ports = [
       // takes orders from headers. Without `connection` it would go to the SDK's own server.
       const headers = new Headers({ upgrade: "websocket", connection: "Upgrade" });
       for (const [name, value] of request.headers) if (name.startsWith("sec-websocket-")) headers.set(name, value);
+      const protocols = openProtocols(request).join(", ");
+      if (protocols) headers.set("sec-websocket-protocol", protocols);
+      else headers.delete("sec-websocket-protocol");
       return (await open()).sandbox.wsConnect(new Request("http://sandbox/", { headers }), port);
     },
   }),

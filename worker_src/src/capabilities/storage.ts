@@ -5,6 +5,7 @@ import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
 import { route } from "../route.ts";
 import { filled, Path, whole } from "../schemas.ts";
+import { isDirectory } from "./directories.ts";
 
 const OWNERS = "owners/";
 const MAX_TTL_S = 365 * 86_400;
@@ -23,6 +24,9 @@ function backupBucket(env: Env): R2Bucket {
 }
 
 const localBucket = (env: Env): { localBucket?: true } => (env.LOCAL_BUCKETS === "true" ? { localBucket: true } : {});
+
+/** The SDK stands in for a mount by watching the directory, and the server watches nothing elsewhere. */
+const LOCAL_MOUNTS = /^\/workspace\/(?!(?:.*\/)?\.\.(?:\/|$))./;
 
 const Backup = v.object({
   backup: v.string(),
@@ -50,6 +54,8 @@ export const storage = [
     async handle({ env, open, body, tenantKey }) {
       const bucket = backupBucket(env);
       const { sandbox } = await open();
+      if (!(await isDirectory(sandbox, body.directory)))
+        throw new Problem("not_found", `There is no directory ${body.directory}.`);
       const { id, dir } = await sandbox.createBackup({
         dir: body.directory,
         gitignore: body.respect_gitignore,
@@ -109,6 +115,11 @@ export const storage = [
     creates: true,
     async handle({ env, open, body, tenantKey }) {
       if (!env.FILES_BUCKET) throw new Problem("not_configured", "Mounts need the bucket binding FILES_BUCKET.");
+      if (localBucket(env).localBucket && !LOCAL_MOUNTS.test(body.path))
+        throw new Problem(
+          "invalid_request",
+          "body.path: on this stack files are copied to and fro, which works for directories below /workspace only",
+        );
       const { sandbox } = await open();
       // The prefix is what keeps tenants apart, so no caller chooses it.
       const options = { prefix: `/tenants/${tenantKey}/`, readOnly: body.read_only };

@@ -3,8 +3,6 @@ import * as v from "valibot";
 
 import { type FieldError, Problem } from "../errors.ts";
 
-export const DEFAULT_BODY_LIMIT = 1024 * 1024;
-
 async function readBounded(request: Request, limit: number): Promise<string> {
   const tooLarge = (): Problem => new Problem("body_too_large", `The body may have at most ${limit} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge();

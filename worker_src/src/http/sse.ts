@@ -3,6 +3,7 @@
  * the time limit, the client leaving) stops the source exactly once.
  */
 import { Problem, toProblem } from "../errors.ts";
+import { EVENT_LIMIT, inMib } from "../limits.ts";
 import { deadline } from "../sandboxes.ts";
 
 /**
@@ -70,7 +71,10 @@ export function sseResponse(
   return new Response(readable, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** Events in: the SDK's streams are `data:` lines holding JSON. `map` may drop an event by giving undefined. */
+/**
+ * Events in: the SDK's streams are `data:` lines holding JSON. `map` may drop an event by giving undefined. No more than
+ * one event is held before it is whole, and that up to a limit.
+ */
 export function fromSdkStream<T>(
   stream: ReadableStream<Uint8Array>,
   map: (event: T) => ServerEvent | undefined,
@@ -78,7 +82,8 @@ export function fromSdkStream<T>(
   const reader = stream.getReader();
   const decoder = new TextDecoder();
   const queue: ServerEvent[] = [];
-  let buffer = "";
+  let pieces: string[] = [];
+  let held = 0;
   let ended = false;
 
   const take = (block: string): void => {
@@ -92,14 +97,33 @@ export function fromSdkStream<T>(
     if (event) queue.push(event);
   };
 
+  const hold = (text: string): void => {
+    held += text.length;
+    if (held > EVENT_LIMIT)
+      throw new Problem("too_large", `One event of the stream is larger than ${inMib(EVENT_LIMIT)}.`);
+    pieces.push(text);
+  };
+
+  const receive = (text: string): void => {
+    // A long event comes in many pieces: they are joined once, not again with each.
+    const last = pieces.at(-1)?.at(-1);
+    const seam = last === "\r" || last === "\n" ? pieces.pop()! : "";
+    const blocks = (seam + text).replaceAll("\r\n", "\n").split("\n\n");
+    held -= seam.length;
+    const rest = blocks.pop()!;
+    if (blocks.length > 0) {
+      take(pieces.join("") + blocks[0]);
+      blocks.slice(1).forEach(take);
+      [pieces, held] = [[], 0];
+    }
+    hold(rest);
+  };
+
   return {
     async next() {
       while (queue.length === 0 && !ended) {
         const { done, value } = await reader.read();
-        buffer += done ? decoder.decode() : decoder.decode(value, { stream: true });
-        const blocks = buffer.replaceAll("\r\n", "\n").split("\n\n");
-        buffer = done ? "" : (blocks.pop() ?? "");
-        blocks.forEach(take);
+        receive(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
         ended = done;
       }
       return queue.shift();
@@ -108,4 +132,38 @@ export function fromSdkStream<T>(
       await reader.cancel();
     },
   };
+}
+
+const LINE_END = 10;
+const endsBlock = (bytes: Uint8Array): boolean => bytes.at(-1) === LINE_END && bytes.at(-2) === LINE_END;
+
+/**
+ * The SDK's stream with a comment wherever it is silent. Out of a Durable Object a stream is pushed, and a reader that
+ * left is noticed by a write that fails: without one, a silent stream and what it keeps open would stay for ever. Calls
+ * `left` when that happens.
+ */
+export function pinged(stream: ReadableStream<Uint8Array>, left: () => Promise<void>): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  let pending: ReturnType<typeof reader.read> | undefined;
+  let between = true;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      pending ??= reader.read();
+      let silence: ReturnType<typeof setTimeout> | undefined;
+      // In the middle of an event there is no room for a comment.
+      const late = new Promise<typeof LATE>((resolve) => {
+        if (between) silence = setTimeout(() => resolve(LATE), PING_MS);
+      });
+      const outcome = await Promise.race([pending, late]).finally(() => clearTimeout(silence as number | undefined));
+      if (outcome === LATE) return controller.enqueue(PING);
+      pending = undefined;
+      if (outcome.done) return controller.close();
+      between = endsBlock(outcome.value);
+      controller.enqueue(outcome.value);
+    },
+    async cancel(reason) {
+      await reader.cancel(reason);
+      await left();
+    },
+  });
 }

@@ -3,21 +3,18 @@
  * away.
  */
 import { log } from "../http/log.ts";
-import { forget } from "../registry.ts";
 import type { Call } from "../route.ts";
 import { deadline, type Opened, retrying, type SandboxMethods } from "../sandboxes.ts";
 
 /** Less than a whole request may take, so that there is time left to destroy. */
 const WORK_LIMIT_MS = 14 * 60_000;
 
-/** Destroy, and strike it off the list only then: what stays listed is swept later. */
-export async function dispose(call: Pick<Call, "env" | "requestId">, opened: Opened): Promise<void> {
-  try {
-    await retrying(() => opened.sandbox.destroy());
-    await forget(call.env, opened);
-  } catch {
-    log("warn", "sandbox not destroyed, left to the sweep", { request_id: call.requestId });
-  }
+/** End it, which strikes it off the list, too: what cannot be ended now ends by itself, or is swept. */
+export async function dispose({ requestId }: Pick<Call, "requestId">, opened: Opened): Promise<void> {
+  const { kind, id, sandbox } = opened;
+  await retrying(() => sandbox.end({ kind, id })).catch(() =>
+    log("warn", "sandbox not ended, left to end by itself", { request_id: requestId }),
+  );
 }
 
 export async function ephemeral<T>(

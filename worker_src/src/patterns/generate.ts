@@ -1,7 +1,7 @@
 /** Row 22: a model writes code, it runs, and what goes wrong goes back to the model, for a bounded number of tries. */
 import * as v from "valibot";
 
-import { CodeResult, runOnce } from "../capabilities/code.ts";
+import { CodeResult, requireLanguage, runOnce } from "../capabilities/code.ts";
 import { ask, fencedBlock, type Message } from "../model.ts";
 import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
@@ -15,7 +15,7 @@ const MAX_FEEDBACK = 4_000;
 
 const Body = v.strictObject({
   task: filled(20_000),
-  language: v.optional(Language, "python"),
+  language: v.optional(Language, "javascript"),
   max_tries: v.optional(whole(1, MAX_TRIES), 3),
   timeout_ms: Timeout,
 });
@@ -31,6 +31,8 @@ async function attempt(call: Call, body: Body, sandbox: SandboxMethods): Promise
     { role: "system", content: system(body.language) },
     { role: "user", content: body.task },
   ];
+  // What the model writes costs money, and would be for nothing.
+  await requireLanguage(sandbox, body.language);
   for (let tries = 1; ; tries += 1) {
     const answer = await ask(call.env, messages);
     const code = fencedBlock(answer) ?? answer;

@@ -65,7 +65,7 @@ export const openaiTools = [
       const { commands, timeout_ms: timeoutMs } = body;
       const { output } = await deadline(
         timeoutMs * commands.length + 1000,
-        quiet(new Shell(sandbox as Sandbox)).run({ commands, timeoutMs }),
+        quiet(new Shell(sandbox as unknown as Sandbox)).run({ commands, timeoutMs }),
       );
       return { output };
     },
@@ -85,7 +85,7 @@ export const openaiTools = [
     }),
     async handle({ open, body }) {
       const { sandbox } = await open();
-      const editor = quiet(new Editor(sandbox as Sandbox, body.root));
+      const editor = quiet(new Editor(sandbox as unknown as Sandbox, body.root));
       const results: Applied[] = [];
       for (const operation of body.operations) {
         results.push(await apply(editor, operation));

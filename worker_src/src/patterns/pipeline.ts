@@ -2,8 +2,10 @@
 import * as v from "valibot";
 
 import { execute, view } from "../capabilities/commands.ts";
+import { bytesOf, find } from "../capabilities/transfer.ts";
 import { Problem } from "../errors.ts";
 import { checkOut, cloneUrl, setStatus, tokenFor } from "../github.ts";
+import { ARTIFACT_LIMIT, inMib } from "../limits.ts";
 import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
 import { Commit, ExecResult, filled, RelativePath, Repository, Timeout } from "../schemas.ts";
@@ -47,12 +49,13 @@ async function keepArtifact(
     timeoutMs: body.timeout_ms,
   });
   if (!packed.success) throw new Problem("not_found", `The build left no ${body.artifact}.`);
-  const { content } = await sandbox.readFile(ARCHIVE, { encoding: "base64" });
+  const archive = await find(sandbox, ARCHIVE);
+  if (archive.size > ARTIFACT_LIMIT) {
+    const limit = `An artifact may have at most ${inMib(ARTIFACT_LIMIT)} when packed`;
+    throw new Problem("too_large", `${limit}; this one has ${archive.size} bytes.`);
+  }
   const key = artifactKey(tenantKey, body.repository, body.commit);
-  await env.ARTIFACTS_BUCKET.put(
-    key,
-    Uint8Array.from(atob(content), (character) => character.charCodeAt(0)),
-  );
+  await env.ARTIFACTS_BUCKET.put(key, bytesOf(sandbox, archive));
   return key;
 }
 

@@ -2,9 +2,11 @@
 import type { ExecEvent } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
+import { awake } from "../awake.ts";
 import { CodeResult, runOnce } from "../capabilities/code.ts";
-import { commandOf, execEvent, execute, view } from "../capabilities/commands.ts";
+import { commandOf, execEvents, execute, view } from "../capabilities/commands.ts";
 import { fromSdkStream, sseResponse } from "../http/sse.ts";
+import { FILE_BODY_LIMIT } from "../limits.ts";
 import { route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
 import {
@@ -42,7 +44,6 @@ export async function writeFiles(sandbox: SandboxMethods, files: v.InferOutput<t
 }
 
 const fields = { files: Files, env: v.optional(Variables), timeout_ms: Timeout };
-const BODY_LIMIT = 24 * 1024 * 1024;
 
 const Run = v.pipe(
   v.strictObject({ ...Runnable, ...fields }),
@@ -56,7 +57,7 @@ export const run = [
     operation: "run",
     summary: "Run a command in a sandbox of its own",
     scope: "pattern:run",
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: FILE_BODY_LIMIT,
     body: Run,
     returns: ExecResult,
     creates: true,
@@ -80,7 +81,7 @@ export const run = [
     operation: "runCodeOnce",
     summary: "Run code in a sandbox of its own",
     scope: "pattern:run",
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: FILE_BODY_LIMIT,
     body: v.strictObject({ code: filled(1_000_000), language: Language, ...fields }),
     returns: CodeResult,
     creates: true,
@@ -103,17 +104,18 @@ export const run = [
     operation: "runStream",
     summary: "Run a command in a sandbox of its own; its output as it comes",
     scope: "pattern:run",
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: FILE_BODY_LIMIT,
     body: Run,
     stream: true,
     async handle(call) {
       const opened = await call.open(randomName("run"), { ephemeral: true });
       const { env, files, timeout_ms: timeout } = call.body;
       const begin = async (): Promise<Response> => {
+        await awake(opened.sandbox);
         await writeFiles(opened.sandbox, files);
         const source = fromSdkStream<ExecEvent>(
           await opened.sandbox.execStream(commandOf(call.body), { timeout, ...(env && { env }) }),
-          execEvent,
+          execEvents(timeout),
         );
         const stop = async (): Promise<void> => {
           await source.stop().catch(() => undefined);

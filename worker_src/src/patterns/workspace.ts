@@ -5,6 +5,7 @@
 import * as v from "valibot";
 
 import { commandOf, execute, view } from "../capabilities/commands.ts";
+import { requireSession } from "../capabilities/sessions.ts";
 import { forget } from "../registry.ts";
 import { route } from "../route.ts";
 import { EXACTLY_ONE, ExecResult, exactlyOne, Identifier, Path, Runnable, Timeout, Variables } from "../schemas.ts";
@@ -30,6 +31,7 @@ export const workspace = [
     returns: v.object({ session: v.string(), ...ExecResult.entries }),
     async handle({ open, params, body }) {
       const { sandbox } = await open(await nameForUser(params.user));
+      if (body.session) await requireSession(sandbox, body.session);
       const session = body.session ?? (await sandbox.createSession({ id: crypto.randomUUID() })).id;
       const result = await execute(sandbox, commandOf(body), {
         session,

@@ -2,13 +2,9 @@
  * The machine behind the substitute: answers its operations, writes down each one, and fails those a test asks it to
  * fail.
  */
-import path from "node:path";
-
 import { Response } from "miniflare";
 
-import { Container, Failure } from "./container.ts";
-import { Services } from "./services.ts";
-import type { Body } from "./work.ts";
+import { type Body, Container, Failure, Machine } from "./machine.ts";
 
 export interface Seen {
   operation: string;
@@ -17,18 +13,12 @@ export interface Seen {
   body: Body;
 }
 
-export class Host extends Services {
+export class Host extends Machine {
   seen: Seen[] = [];
-  containers = new Map<string, Promise<Container>>();
+  containers = new Map<string, Container>();
   /** What came out of the Worker's queue. */
   events: Record<string, unknown>[] = [];
   private faults: { operation: string; name: string; message: string; times: number }[] = [];
-  constructor(
-    folder: string,
-    private readonly programs: string,
-  ) {
-    super(folder);
-  }
 
   fail(operation: string, name: string, message: string, times = 1): void {
     this.faults.push({ operation, name, message, times });
@@ -55,7 +45,7 @@ export class Host extends Services {
       const handler = (this as unknown as Record<string, (container: Container, body: Body) => Promise<unknown>>)[
         `on_${operation}`
       ];
-      const result = await handler!.call(this, await this.container(sandbox), body);
+      const result = await handler!.call(this, this.container(sandbox), body);
       return result instanceof Response ? result : Response.json(result ?? null);
     } catch (error) {
       const { name: type, message } = error as Error;
@@ -63,23 +53,14 @@ export class Host extends Services {
     }
   }
 
-  /** The sandbox's container, started at its first use. */
-  container(sandbox: string): Promise<Container> {
-    const known = this.containers.get(sandbox);
-    if (known) return known;
-    const container = new Container(path.join(this.folder, sandbox), this.programs);
-    const started = container.start().then(() => container);
-    this.containers.set(sandbox, started);
-    return started;
+  /** The sandbox's container, made at its first use. */
+  private container(sandbox: string): Container {
+    const known = this.containers.get(sandbox) ?? new Container();
+    this.containers.set(sandbox, known);
+    return known;
   }
 
-  async stop(): Promise<void> {
-    // A container may still be starting when all ends.
-    await Promise.allSettled([...this.containers.values()].map(async (container) => (await container).destroy()));
-  }
-
-  async on_destroy(container: Container, { sandbox }: Body) {
+  async on_destroy(_: Container, { sandbox }: Body) {
     this.containers.delete(sandbox);
-    await container.destroy();
   }
 }

@@ -1,14 +1,16 @@
 /**
  * Stands where the SDK's Sandbox class stands: a Durable Object behind the real binding, reached by the real `getSandbox`.
- * Its methods have the SDK's types, so a method that is renamed there breaks this build. Its container is a folder and
- * a shell on the machine that runs the tests, reached through the service binding HOST.
+ * Its methods have the SDK's types, so a method that is renamed there breaks this build. What they do is up to the
+ * machine behind the service binding HOST, which runs nothing.
  */
 import type { CodeContext, ExecutionSession, ExecResult, Process } from "@cloudflare/sandbox";
 import { DurableObject } from "cloudflare:workers";
 
+import type { Env as WorkerEnv } from "../../src/env.ts";
+import { forget } from "../../src/registry.ts";
 import type { SandboxMethods, SessionMethods } from "../../src/sandboxes.ts";
 
-interface Env {
+interface Env extends WorkerEnv {
   HOST: Fetcher;
 }
 type Args<M extends keyof SandboxMethods> = Parameters<SandboxMethods[M]>;
@@ -48,16 +50,7 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const header = (name: string) => request.headers.get(`x-sandbox-preview-${name}`) ?? "";
-    if (request.headers.get("upgrade") === "websocket") {
-      await this.ask("webSocket", { headers: Object.fromEntries(request.headers) });
-      const pair = new WebSocketPair();
-      pair[1].accept();
-      pair[1].addEventListener("message", ({ data }) => pair[1].send(`echo ${String(data)}`));
-      return new Response(null, { status: 101, webSocket: pair[0] });
-    }
-    const all = Object.fromEntries(request.headers);
-    return this.send("preview", { url: request.url, headers: all, port: header("port") });
+    return this.send("preview", { headers: Object.fromEntries(request.headers) });
   }
 
   exec(command: string, options?: Args<"exec">[1]): Promise<ExecResult> {
@@ -98,6 +91,7 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
       id,
       exec: (command, options) => this.execWithSessionToken(command, id, options),
       startProcess: (command, options) => this.startProcess(command, { ...options, sessionId: id }),
+      terminal: (request) => this.fetch(request),
     };
     return methods as ExecutionSession;
   }
@@ -241,6 +235,10 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
     return this.fetch(request);
   }
 
+  async watch(path: string, options: Args<"watch">[1] = {}): Promise<ReadableStream<Uint8Array>> {
+    return (await this.send("watch", { path, ...options })).body!;
+  }
+
   async setEnvVars(variables: Args<"setEnvVars">[0]): Promise<void> {
     await this.ask("setEnvVars", { variables });
   }
@@ -275,6 +273,13 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
 
   async destroy(): Promise<void> {
     await this.ask("destroy");
+  }
+
+  async endAt(): Promise<void> {}
+
+  async end(listed: Args<"end">[0]): Promise<void> {
+    await this.destroy();
+    await forget(this.env, listed, "ephemeral");
   }
 }
 

@@ -1,28 +1,10 @@
-/**
- * Rows 9 to 17. Everything here goes through the API alone, so the same suite runs on real sandboxes (see world.ts).
- */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+/** Rows 9 to 17: what a sandbox can do. */
+import { afterEach, describe, expect, test, vi } from "vitest";
 
-import { allEvents } from "./sse.ts";
-import { startReal, type World } from "./world.ts";
+import { allEvents } from "../sse.ts";
+import { call, clean, fresh } from "./world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startReal();
-});
-afterAll(() => world.close());
-
-let count = 0;
-/** Calls on a sandbox nobody else uses. */
-function fresh() {
-  const at = `/v1/sandboxes/test-${(count += 1)}`;
-  const ask = async (method: string, path: string, body?: unknown) => {
-    const response = await world.call(method, `${at}${path}`, body);
-    const text = await response.text();
-    return { status: response.status, body: text ? JSON.parse(text) : undefined };
-  };
-  return { at, ask };
-}
+afterEach(clean);
 
 describe("commands", () => {
   test("output, exit code and success come back", async () => {
@@ -52,8 +34,25 @@ describe("commands", () => {
     expect(late.body.code).toBe("timeout");
   });
 
+  test("late commands are ended, but in a session they go on", async () => {
+    const { ask } = fresh();
+    const write = (name: string) => `sleep 1.5; touch /workspace/${name}`;
+    expect((await ask("POST", "/exec", { command: write("outside"), timeout_ms: 200 })).status).toBe(504);
+    await ask("POST", "/sessions", { id: "s" });
+    const inside = { command: write("inside"), timeout_ms: 200, session: "s" };
+    expect((await ask("POST", "/exec", inside)).status).toBe(504);
+    const exists = async (name: string) => (await ask("GET", `/files/exists?path=/workspace/${name}`)).body.exists;
+    await vi.waitUntil(() => exists("inside"), 10_000);
+    expect(await exists("outside")).toBe(false);
+  });
+
+  test("an exit code of 124 of the command's own is a result", async () => {
+    const { body } = await fresh().ask("POST", "/exec", { command: "timeout 0.1 sleep 5" });
+    expect(body).toMatchObject({ success: false, exit_code: 124 });
+  });
+
   test("a stream brings the output as it comes, then the exit code", async () => {
-    const response = await world.call("POST", `${fresh().at}/exec/stream`, {
+    const response = await call("POST", `${fresh().at}/exec/stream`, {
       command: "echo one; sleep 0.1; echo two >&2; exit 4",
     });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -67,7 +66,7 @@ describe("commands", () => {
 
   test("a stream that takes too long ends with a problem", async () => {
     const received = await allEvents(
-      await world.call("POST", `${fresh().at}/exec/stream`, { command: "echo one; sleep 20", timeout_ms: 500 }),
+      await call("POST", `${fresh().at}/exec/stream`, { command: "echo one; sleep 20", timeout_ms: 500 }),
     );
     expect(received.at(-1)).toMatchObject({ event: "error", data: { code: "timeout", status: 504 } });
   });
@@ -126,6 +125,16 @@ describe("files", () => {
   });
 });
 
+test.each([
+  ["DELETE", "/processes/none", undefined, 404, "not_found"],
+  ["GET", "/files?path=/workspace", undefined, 409, "invalid_state"],
+  ["GET", "/files/list?path=/nowhere", undefined, 404, "not_found"],
+  ["POST", "/files/mkdir", { path: "/workspace" }, 409, "invalid_state"],
+] as const)("%s %s %o is %i %s", async (method, rest, body, status, code) => {
+  const answer = await fresh().ask(method, rest, body);
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+});
+
 test("sessions keep directory and environment, each its own", async () => {
   const { ask } = fresh();
   const made = await ask("POST", "/sessions", { id: "first", env: { WHO: "first" } });
@@ -134,8 +143,8 @@ test("sessions keep directory and environment, each its own", async () => {
   const run = async (session: string, command: string) =>
     (await ask("POST", "/exec", { command, session })).body.stdout;
   await run("first", "mkdir -p sub && cd sub && export COLOUR=red");
-  expect(await run("first", "pwd; echo $WHO $COLOUR")).toBe("/workspace/sub\nfirst red\n");
-  expect(await run("second", "pwd; echo $WHO $COLOUR")).toBe("/tmp\n\n");
+  expect(await run("first", "pwd; echo $WHO $COLOUR")).toBe("/workspace/sub\nfirst red");
+  expect(await run("second", "pwd; echo $WHO $COLOUR")).toBe("/tmp\n");
   expect((await ask("POST", "/sessions", { id: "first" })).body.code).toBe("already_exists");
   expect((await ask("DELETE", "/sessions/first")).status).toBe(204);
 });
@@ -169,23 +178,65 @@ describe("code", () => {
     await ask("POST", "/code", { code: "secret = 42", context });
     const look = { code: "typeof secret", language: "javascript" };
     expect((await ask("POST", "/code", look)).body.results).toEqual([{ text: "undefined" }]);
-    const [result] = await allEvents(await world.call("POST", `${at}/code/stream`, look));
+    const [, result] = await allEvents(await call("POST", `${at}/code/stream`, look));
     expect(result).toMatchObject({ event: "result", data: { text: "undefined" } });
     await vi.waitUntil(async () => (await ask("GET", "/code/contexts")).body.contexts.length === 1, 5000);
-    world.host.fail("runCodeStream", "SandboxError", "broken");
-    expect((await ask("POST", "/code/stream", look)).status).toBe(502);
+  });
+
+  test("a context works in its directory, with its variables", async () => {
+    const { ask } = fresh();
+    const given = { cwd: "/tmp", env: { COLOUR: "\"b'l\\ue" } };
+    const { context } = (await ask("POST", "/code/contexts", { language: "javascript", ...given })).body;
+    const look = { code: "console.log(process.cwd(), process.env.COLOUR)", context };
+    expect((await ask("POST", "/code", look)).body.stdout).toBe("/tmp \"b'l\\ue\n");
+    const nowhere = { language: "javascript", cwd: "/nowhere" };
+    expect((await ask("POST", "/code/contexts", nowhere)).body.code).toBe("invalid_request");
     expect((await ask("GET", "/code/contexts")).body.contexts).toHaveLength(1);
+  });
+
+  test("Python keeps its state, works where it is told, and draws", async () => {
+    const { ask } = fresh("python");
+    const given = { cwd: "/tmp", env: { COLOUR: "\"b'l\\ue" } };
+    const { context } = (await ask("POST", "/code/contexts", { language: "python", ...given })).body;
+    await ask("POST", "/code", { code: "import os\nn = 20", context });
+    const look = "print(os.getcwd(), os.environ['COLOUR'])\nn + 1";
+    expect((await ask("POST", "/code", { code: look, context })).body).toMatchObject({
+      stdout: "/tmp \"b'l\\ue\n",
+      results: [{ text: "21" }],
+    });
+    const draw = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()";
+    const drawn = (await ask("POST", "/code", { code: draw, context })).body;
+    expect(drawn.results.map((each: object) => "png" in each)).toContain(true);
+    expect((await ask("POST", "/code", { code: "1 / 0", context })).body.error.name).toBe("ZeroDivisionError");
   });
 
   test("a stream brings prints, results and errors", async () => {
     const at = `${fresh().at}/code/stream`;
     expect(
-      await allEvents(await world.call("POST", at, { code: "console.log('a'); 7", language: "javascript" })),
+      await allEvents(await call("POST", at, { code: "console.log('a'); 7", language: "javascript" })),
     ).toMatchObject([
+      { event: "start", data: {} },
       { event: "stdout", data: { data: "a\n" } },
       { event: "result", data: { text: "7" } },
       { event: "complete", data: {} },
     ]);
+  });
+});
+
+describe("git", () => {
+  test("a repository is cloned, by branch and to where it is wanted", async () => {
+    const { ask } = fresh();
+    const url = "https://github.test/owner/name.git";
+    expect((await ask("POST", "/git/checkout", { url })).body).toEqual({ target: "/workspace/name", branch: "main" });
+    const wanted = { url, branch: "main", target: "/workspace/there", depth: 1 };
+    expect((await ask("POST", "/git/checkout", wanted)).body).toEqual({ target: "/workspace/there", branch: "main" });
+    expect((await ask("GET", "/files?path=/workspace/there/hello.txt")).body.content).toBe("hello\n");
+  });
+
+  test("what cannot be cloned is 422", async () => {
+    const url = "https://github.test/owner/none.git";
+    const { status, body } = await fresh().ask("POST", "/git/checkout", { url });
+    expect([status, body.code]).toEqual([422, "git_failed"]);
   });
 });
 
@@ -202,7 +253,7 @@ test("processes start, show their output, are waited for and killed", async () =
   expect((await ask("GET", "/processes/server")).body.status).toBe("killed");
   expect((await ask("GET", "/processes/none")).status).toBe(404);
   await ask("POST", "/processes", { command: "echo a; sleep 0.2; echo b; exit 5", id: "short" });
-  const received = await allEvents(await world.call("GET", `${at}/processes/short/logs/stream`));
+  const received = await allEvents(await call("GET", `${at}/processes/short/logs/stream`));
   expect(received.map(({ data }) => data.data ?? data.exit_code).join("")).toBe("a\nb\n5");
   expect((await ask("POST", "/processes/short/wait", { port: port + 1, timeout_ms: 1000 })).body.code).toBe(
     "process_exited",
@@ -213,12 +264,12 @@ test("processes start, show their output, are waited for and killed", async () =
 
 describe("lifecycle", () => {
   test("a sandbox without a name gets one nobody used", async () => {
-    const first = (await (await world.call("POST", "/v1/sandboxes", {})).json()) as {
+    const first = (await (await call("POST", "/v1/sandboxes", {})).json()) as {
       name: string;
       id: string;
       kind: string;
     };
-    const second = (await (await world.call("POST", "/v1/sandboxes", {})).json()) as { name: string };
+    const second = (await (await call("POST", "/v1/sandboxes", {})).json()) as { name: string };
     expect(first.name).toMatch(/^sandbox-[a-z2-7]{20}$/);
     expect(first.kind).toBe("default");
     expect(second.name).not.toBe(first.name);
