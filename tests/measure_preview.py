@@ -16,9 +16,10 @@ from pathlib import Path
 import yaml
 
 from emulator.testing import running
+from tests import loopback
 from tests.engine.cloud import Cloud, copy_of_the_program
 from tests.project import Project
-from tools import bridged, builder, engine, toolchain
+from tools import bases, bridged, engine, toolchain
 from tools.emulated import Emulated
 from tools.paths import ROOT, venv_python
 
@@ -39,7 +40,7 @@ def main() -> None:
     tools = toolchain.load()
     with tempfile.TemporaryDirectory() as name, running(Path(name) / "emulator") as served:
         folder, cloud = Path(name), Cloud(served)
-        reference = builder.seed(Emulated(served.url, served.account_id, served.token), "0.12.10")
+        reference = bases.seed_empty(Emulated(served.url, served.account_id, served.token))
         pulumi = engine.isolated(tools, folder / "world", extra=cloud.env)
         whole, empty = _program(folder / "whole", pulumi, reference), _empty(folder / "empty", pulumi)
         whole.up()
@@ -121,4 +122,5 @@ def _start(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     sys.exit(main())

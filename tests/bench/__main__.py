@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tests import loopback
 from tests.bench import many, page, rounds, stage, traced, waterfall
 from tests.bench.cases import Case, Name
 from tests.bench.sides import LIKE, WHOLE, Pulumi, WranglerProject
@@ -154,6 +155,7 @@ def _said(*argv: str | Path) -> str:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     try:
         sys.exit(main())
     except KeyboardInterrupt:

@@ -20,6 +20,7 @@ from tests.bench.commands import Command
 from tests.bench.stage import Stage
 from tests.emulator.wrangler_cli import Wrangler
 from tests.engine.cloud import copy_of_the_program
+from tests.loopback import registries
 from tests.project import Project
 from tests.worker_build import SHARED
 from tools import engine
@@ -107,7 +108,8 @@ class WranglerProject:
     def __init__(self, folder: Path, wrangler: Wrangler, stage: Stage, name: str) -> None:
         source = packaged.folder("worker_src")
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns("node_modules", "dist", "test", ".wrangler"))
-        packages = worker._packages(source, SHARED).resolve() / "node_modules"
+        with registries():
+            packages = worker._packages(source, SHARED).resolve() / "node_modules"
         (folder / "node_modules").symlink_to(packages)
         self._folder, self._wrangler, self._stage, self._name = folder, wrangler, stage, name
         self._apply_diff = str(packages / "@openai/agents-core/dist/utils/applyDiff.mjs")

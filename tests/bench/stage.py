@@ -12,10 +12,8 @@ from typing import Any
 
 from emulator.testing import Running, running
 from tests.engine.cloud import WRITES, Cloud
-from tools import builder
+from tools import bases
 from tools.emulated import Emulated
-from tools.local_inputs import sdk_version
-from tools.paths import ROOT
 
 _REPOSITORY = "cloudflare/sandbox"
 _NO_WAIT = {"deletion": 0, "step": 0, "preparation": 0}
@@ -42,7 +40,7 @@ class Stage:
         """Bring the account back to its first state."""
         self.served.reset()
         cloudflare = Emulated(self.served.url, self.served.account_id, self.served.token)
-        first = builder.seed(cloudflare, sdk_version(ROOT / "worker_src" / "package-lock.json"))
+        first = bases.seed_empty(cloudflare)
         body = {"repository": _REPOSITORY, "tags": ["changed"], "labels": {"bench": "changed"}}
         made = self.cloud.control("POST", "/registry/images", **body)
         self.images = (first, f"docker.io/{_REPOSITORY}@{made['digest']}")
