@@ -1,7 +1,7 @@
 """Our ends of pipes on the event loop, each with one owner.
 
-A loop's transport over a file has two. Cancelled while it is made, uvloop closes the handle, and later the file closes it
-once more, when the number may belong to somebody's connection.
+A loop's transport over a file has two. Cancelled while it is made, uvloop closes the handle, and later the file closes
+it once more, when the number may belong to somebody's connection.
 """
 
 import asyncio

@@ -15,7 +15,7 @@ PAUSES = (0.0, 0.0001, 0.001, 0.01)
 
 
 def _handles() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def test_a_start_given_up_closes_what_it_opened_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
