@@ -1,33 +1,97 @@
-"""`python -m components …`: one command each in a module of its own, loaded when it is asked for.
+"""`sandbox-stack …`, in a checkout also `python -m components …`: commands, each in a module of its own.
 
-A module has `HELP`, `add_arguments(parser)` and `run(arguments)`, which gives the exit code.
+The table here is all that `--help` needs; a module is loaded when its command is asked for. It has
+`add_arguments(parser)` and `run(arguments)`, which gives the exit code: `commands/exits.py`.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
-COMMANDS: Final = {
-    "check": ".commands.check",
-    "key": ".commands.key",
-    "logs": ".commands.logs",
-    "policy": ".commands.policy",
-    "smoke": ".commands.smoke",
+from .commands.exits import Exit
+from .version import VERSION
+
+PROGRAM: Final = "sandbox-stack"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: where it is, and what the list of all says about it."""
+
+    module: str
+    summary: str
+
+
+GROUPS: Final = {
+    "check": {
+        "check": Command(
+            ".commands.check", "find the known mistakes in a wrangler or Pulumi project and say how to mend each"
+        ),
+        "policy": Command(
+            ".commands.policy", "print the folder of the policy pack, for `pulumi preview --policy-pack`"
+        ),
+    },
+    "operate": {
+        "key": Command(
+            ".commands.key", "make an API key for the Worker: prints it once, with the settings that allow it"
+        ),
+        "smoke": Command(".commands.smoke", "ask a deployed Worker whether it works, step by step"),
+        "logs": Command(".commands.logs", "follow what a deployed Worker logs and throws"),
+    },
 }
+COMMANDS: Final = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    name = given[0] if given else ""
-    parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description="Cloudflare Sandbox stacks.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    # Only the command that is asked for is loaded; the list of all of them needs every help text.
-    wanted = [name] if name in COMMANDS else list(COMMANDS)
-    modules: dict[str, Any] = {each: import_module(COMMANDS[each], __package__) for each in wanted}
-    for each, module in modules.items():
-        module.add_arguments(commands.add_parser(each, help=module.HELP, description=module.HELP))
-    parsed = parser.parse_args(given)
-    return int(modules[parsed.command].run(parsed))
+    if not given:
+        parser().print_help(sys.stderr)
+        return Exit.REFUSED
+    try:
+        parsed = parser(given[0]).parse_args(given)
+        code = int(parsed.run(parsed))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        return Exit.UNREAD
+    return code
+
+
+def parser(*wanted: str) -> argparse.ArgumentParser:
+    """Give the parser, with the arguments of the commands that are wanted: each loads its module."""
+    whole = argparse.ArgumentParser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [--help] [--version] COMMAND …",
+        description="Cloudflare Sandbox stacks with Pulumi.",
+        epilog=_overview(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    whole.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
+    commands = whole.add_subparsers(
+        prog=PROGRAM, dest="command", required=True, metavar="COMMAND", help=argparse.SUPPRESS
+    )
+    for name, command in COMMANDS.items():
+        # Without a help text of its own: the overview has them, in groups.
+        own = commands.add_parser(name, description=command.summary)
+        if name in wanted:
+            module: Any = import_module(command.module, __package__)
+            module.add_arguments(own)
+            own.set_defaults(run=module.run)
+    return whole
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    parts = []
+    for title, group in GROUPS.items():
+        lines = [f"  {name:<{width}}{command.summary}" for name, command in group.items()]
+        parts.append("\n".join([f"{title}:", *lines]))
+    return "\n\n".join([*parts, f"`{PROGRAM} COMMAND --help` says more of each; docs/commands.md has all of it."])

@@ -13,11 +13,14 @@ from tools.progress import Board
 
 LOCK: Final = ROOT / "requirements.lock"
 _STAMP: Final = VENV / ".complete"
+_COMMAND: Final = VENV / "bin" / "sandbox-stack"
+"""The command as an installed package has it, for this checkout."""
 
 
 def is_complete() -> bool:
     """Tell whether the packages of the present lock file are installed, from files alone."""
-    return _STAMP.is_file() and venv_python().exists() and _STAMP.read_text() == _key()
+    there = _STAMP.is_file() and _COMMAND.is_file() and venv_python().exists()
+    return there and _STAMP.read_text() == _key()
 
 
 def create() -> None:
@@ -46,7 +49,15 @@ def install_packages(board: Board) -> None:
             log="pip",
             cwd=ROOT,
         )
+    _provide_command()
     _STAMP.write_text(_key())
+
+
+def _provide_command() -> None:
+    """Write what `pip install` would: from the code of this checkout, which is not installed."""
+    lines = (f"#!{venv_python()}", "import sys", "", f"sys.path.insert(0, {str(ROOT)!r})")
+    _COMMAND.write_text("\n".join([*lines, "from components.cli import main", "", "sys.exit(main())", ""]))
+    _COMMAND.chmod(0o755)
 
 
 def _key() -> str:

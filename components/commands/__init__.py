@@ -1,1 +1,1 @@
-"""The commands of `python -m components`, one module each; `components/cli.py` has the table."""
+"""The commands of `sandbox-stack`, one module each; `components/cli.py` has the table."""

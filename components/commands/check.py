@@ -1,11 +1,12 @@
 """The command `check`: judge projects, print the findings, mend what needs no decision.
 
-Ends with 0 when nothing mandatory is left, 1 when something is, 2 when the command or a file could not be understood or
-a folder held nothing to check.
+The answer is no when something mandatory is left. A file that cannot be understood, or a folder that holds nothing to
+check, is refused.
 """
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from datetime import UTC, date, datetime
@@ -18,14 +19,17 @@ from ..check.project import UNREADABLE, UsageError, check_path
 from ..check.report import FORMATS
 from ..rules import MANDATORY, UnknownRuleError
 from ..rules.facts import Fact
+from .exits import Exit
+from .formats import JSON, TEXT, add_format
+from .terminal import coloured
 
-HELP: Final = "find the known mistakes in a wrangler or Pulumi project and say how to mend each"
+_SEVERITIES: Final = re.compile(r"^\w+(?=: )", re.MULTILINE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("path", nargs="?", default=".", help="folder or file; the current folder if left out")
-    parser.add_argument("--format", choices=sorted(FORMATS), default="text", help="how findings are printed")
+    add_format(parser, *sorted(FORMATS.keys() - {TEXT, JSON}), help="how findings are printed")
     parser.add_argument(
         "--severity", action="append", default=[], metavar="RULE=LEVEL", help="mandatory, advisory or off; repeatable"
     )
@@ -43,7 +47,7 @@ def _day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-16") from None
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> Exit:
     """Run the command and give its exit code."""
     today = arguments.today or datetime.now(UTC).date()
     try:
@@ -53,11 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
         result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
     except (UsageError, UnknownRuleError, ExceptionsError) as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return Exit.REFUSED
     findings = accepted(result.findings, exemptions, today)
     if arguments.fix or arguments.diff:
         # Behind the findings of a format for programs a diff would be noise.
-        shown = sys.stdout if arguments.format == "text" else sys.stderr
+        shown = sys.stdout if arguments.format == TEXT else sys.stderr
         for each in mend(findings, Path.cwd()):
             shown.write(plain(each.diff(), shown.encoding))
             shown.flush()
@@ -66,14 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
                     each.write()
                 except OSError as error:
                     sys.stderr.write(f"{each.name} is left as it was: {error.strerror or error}\n")
-                    return 2
+                    return Exit.REFUSED
         if arguments.fix:
             result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
             findings = accepted(result.findings, exemptions, today)
-    sys.stdout.write(plain(FORMATS[arguments.format](findings, result.projects), sys.stdout.encoding))
+    told = plain(FORMATS[arguments.format](findings, result.projects), sys.stdout.encoding)
+    sys.stdout.write(coloured(told, _SEVERITIES, sys.stdout) if arguments.format == TEXT else told)
     if any(finding.rule == UNREADABLE for finding in findings):
-        return 2
-    return int(any(finding.severity == MANDATORY for finding in findings))
+        return Exit.REFUSED
+    return Exit.NO if any(finding.severity == MANDATORY for finding in findings) else Exit.DONE
 
 
 def plain(text: str, encoding: str | None) -> str:

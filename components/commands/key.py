@@ -8,8 +8,9 @@ import sys
 from typing import Final
 
 from ..platform import scopes
+from .exits import Exit
+from .formats import JSON, add_format, as_json
 
-HELP: Final = "make an API key for the Worker: prints it once, with the settings that allow it"
 _PREFIX: Final = "sbx_"
 
 
@@ -18,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tenant", required=True, type=_tenant, help="whose sandboxes the key reaches")
     parser.add_argument("--scopes", required=True, type=_scopes, help="what it may do, divided by commas; * for all")
     parser.add_argument("--id", default="", help="name of the key in logs; the tenant if left out")
+    add_format(parser, help="json gives the key and its settings in one document")
 
 
 def _tenant(text: str) -> str:
@@ -34,14 +36,18 @@ def _scopes(text: str) -> list[str]:
     return found
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> Exit:
     """Print a key to the one who asks and what the settings keep of it."""
     key = _PREFIX + secrets.token_urlsafe(32)
     name = re.sub(r"[^A-Za-z0-9_-]", "-", arguments.id or arguments.tenant)[:64]
+    if arguments.format == JSON:
+        kept = {"sha256": _hash(key), "tenant": arguments.tenant, "scopes": arguments.scopes}
+        sys.stdout.write(as_json({"key": key, "settings": {"access": {"api_keys": {name: kept}}}}))
+        return Exit.DONE
     sys.stderr.write("This is shown once; only its hash is kept. Give it to whoever calls the API:\n")
     sys.stdout.write(f"{key}\n")
     sys.stderr.write(snippet(name, key, arguments.tenant, arguments.scopes))
-    return 0
+    return Exit.DONE
 
 
 def snippet(name: str, key: str, tenant: str, allowed: list[str]) -> str:
@@ -52,7 +58,11 @@ def snippet(name: str, key: str, tenant: str, allowed: list[str]) -> str:
         "access:\n"
         "  api_keys:\n"
         f"    {name}:\n"
-        f"      sha256: {hashlib.sha256(key.encode()).hexdigest()}\n"
+        f"      sha256: {_hash(key)}\n"
         f"      tenant: '{tenant.replace(chr(39), chr(39) * 2)}'\n"
         f"      scopes: [{quoted}]\n"
     )
+
+
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()

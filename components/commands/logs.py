@@ -1,7 +1,6 @@
 """The command `logs`: follow what a deployed Worker logs and throws, until Ctrl-C.
 
-Ends with 0 when it is interrupted, or nobody reads on, and 2 when the log cannot be followed or the command cannot be
-understood. The tail that it begins is taken away again.
+An interruption is how it is meant to end, and so is a reader that leaves. The tail that it begins is taken away again.
 """
 
 import argparse
@@ -17,8 +16,9 @@ from urllib.parse import urlsplit
 from ..logs.event import FORMATS
 from ..logs.tail import Api, TailError
 from ..smoke.address import is_local
+from .exits import Exit
+from .formats import add_format
 
-HELP: Final = "follow what a deployed Worker logs and throws"
 _DEFAULT_URL: Final = "https://api.cloudflare.com/client/v4"
 _NEEDED: Final = {
     "CLOUDFLARE_ACCOUNT_ID": "the id of the account",
@@ -29,11 +29,11 @@ _NEEDED: Final = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments. The token is none: arguments can be seen by others on the machine."""
     parser.add_argument("worker", help="name of the Worker; the output worker_name of a stack")
-    parser.add_argument("--format", choices=sorted(FORMATS), default="text", help="json gives one event on each line")
+    add_format(parser, help="json gives one event on each line")
     parser.epilog = "Account and token are taken from CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN."
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> Exit:
     """Run the command and give its exit code."""
     shown = FORMATS[arguments.format]
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -47,16 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
                 sys.stdout.write(shown(event))
                 sys.stdout.flush()
     except KeyboardInterrupt:
-        return 0
+        return Exit.DONE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
-        return 0
+        return Exit.DONE
     except TailError as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return Exit.REFUSED
     finally:
         signal.signal(signal.SIGTERM, before)
-    return 0
+    return Exit.DONE
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -2,20 +2,19 @@
 
 import argparse
 import sys
-from typing import Final
 
 from ..bundle import packaged
-
-HELP: Final = "print the folder of the policy pack, for `pulumi preview --policy-pack`"
+from .exits import Exit
+from .formats import JSON, add_format, as_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments: there are none."""
-    del parser
+    """Declare the arguments."""
+    add_format(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> Exit:
     """Print the folder."""
-    del arguments
-    sys.stdout.write(f"{packaged.folder('policy')}\n")
-    return 0
+    folder = str(packaged.folder("policy"))
+    sys.stdout.write(as_json({"folder": folder}) if arguments.format == JSON else f"{folder}\n")
+    return Exit.DONE

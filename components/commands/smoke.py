@@ -1,7 +1,6 @@
 """The command `smoke`: ask a deployed Worker for everything it offers, once, and print what held.
 
-Ends with 0 when nothing failed and the door (health, refusals, the key) was tried, 1 when something failed, 2 when the
-deployment cannot be reached or the command cannot be understood, 130 when interrupted.
+It succeeds when nothing failed and the door (health, refusals, the key) was tried, and is refused when there is no key.
 """
 
 import argparse
@@ -19,12 +18,16 @@ from typing import Final, NoReturn
 from ..smoke import address, curl
 from ..smoke.messages import UnreachableError
 from ..smoke.report import FORMATS
-from ..smoke.runner import exit_code
+from ..smoke.runner import ALL, DOOR, Run
 from ..smoke.runner import run as take_steps
+from ..smoke.steps import Step
 from ..smoke.wire import Secrets, Wire
+from .exits import Exit
+from .formats import add_format
+from .terminal import coloured, progress
 
-HELP: Final = "ask a deployed Worker whether it works, step by step"
 _KEY: Final = re.compile(r"[!-~]{1,512}")
+_VERDICTS: Final = re.compile(r"(?<=  )(passed|failed|not run)(?=  )")
 
 
 class UsageError(Exception):
@@ -38,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--connect", metavar="HOST[:PORT]", help="connect there, whatever the name in the URL means")
     parser.add_argument("--preview-host", metavar="HOST", help="the domain that preview hosts end in")
     parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="for each request; 60")
-    parser.add_argument("--format", choices=sorted(FORMATS), default="table", help="how the outcome is printed")
+    add_format(parser)
     parser.add_argument("--keep", action="store_true", help="leave the sandbox of the run as it is")
     parser.add_argument("--strict", action="store_true", help="a step that was not run counts as failed")
     parser.epilog = "A Cloudflare Access service token is taken from CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET."
@@ -54,7 +57,7 @@ def _seconds(text: str) -> float:
     return value
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> Exit:
     """Run the command and give its exit code."""
     try:
         place = address.parse(arguments.url, arguments.connect)
@@ -67,25 +70,43 @@ def run(arguments: argparse.Namespace) -> int:
     # Pipelines end a job with SIGTERM: the sandbox must not outlive it either.
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        taken = take_steps(Wire(place, given, arguments.timeout), known, time.monotonic, keep=arguments.keep)
+        wire = Wire(place, given, arguments.timeout)
+        taken = take_steps(wire, known, time.monotonic, keep=arguments.keep, begins=_begins)
     except UnreachableError as error:
         return _refuse(f"{place.url} cannot be reached: {error}")
     except KeyboardInterrupt:
         _refuse(f"Interrupted while the sandbox {known['name']} was being destroyed; it may still exist.")
-        return 130
+        return Exit.INTERRUPTED
     finally:
+        progress("", sys.stderr)
         signal.signal(signal.SIGTERM, before)
-    sys.stdout.write(FORMATS[arguments.format](taken, place.url, curl.lines(place, arguments.key_file)))
-    return exit_code(taken, strict=arguments.strict)
+    shown = FORMATS[arguments.format](taken, place.url, curl.lines(place, arguments.key_file))
+    sys.stdout.write(coloured(shown, _VERDICTS, sys.stdout))
+    return _exit(taken, strict=arguments.strict)
+
+
+def _begins(step: Step) -> None:
+    progress(f"{ALL.index(step) + 1} of {len(ALL)}: {step.name}", sys.stderr)
+
+
+def _exit(taken: Run, *, strict: bool) -> Exit:
+    states = {name: result.state for name, result in taken.results.items()}
+    if taken.interrupted:
+        return Exit.INTERRUPTED
+    if "failed" in states.values():
+        return Exit.NO
+    if any(states[name] != "passed" for name in DOOR):
+        return Exit.REFUSED
+    return Exit.NO if strict and "not run" in states.values() else Exit.DONE
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _refuse(message: str) -> int:
+def _refuse(message: str) -> Exit:
     sys.stderr.write(f"{message}\n")
-    return 2
+    return Exit.REFUSED
 
 
 def _secrets(key_file: str | None, environment: Mapping[str, str]) -> Secrets:

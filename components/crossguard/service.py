@@ -18,11 +18,11 @@ from .. import serving
 from ..provider.wire import decode
 from ..rules import ADVISORY, MANDATORY
 from ..rules.finding import OFF
+from ..version import VERSION
 from . import facts
 from .pack import NAME, ConfigError, Pack, Report, Setting, policies
 from .resource import Resource
 
-VERSION: Final = "0.1.0"
 _LEVELS: Final = {
     analyzer_pb2.ADVISORY: ADVISORY,
     analyzer_pb2.MANDATORY: MANDATORY,

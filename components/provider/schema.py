@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from ..version import VERSION
 from . import registry_credentials
 from .container_application import ContainerApplication
 from .properties import CONFIGURATION, CREDENTIALS_ARGUMENTS, CREDENTIALS_RESULT, VERSION_RESULT, Properties
@@ -16,7 +17,6 @@ from .resource import Resource
 from .worker_script import WorkerScript
 
 NAME: Final = "cloudflare-sandbox"
-VERSION: Final = "0.1.0"
 VERSION_TOKEN: Final = "cloudflare-sandbox:index:getPluginVersion"  # noqa: S105 - a function token
 FILE: Final = Path(__file__).with_name("schema.json")
 RESOURCES: Final[tuple[type[Resource], ...]] = (WorkerScript, ContainerApplication, RegistryImage)

@@ -13,6 +13,7 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 from pulumi.runtime.proto.status_pb2 import Status
 
+from ..version import VERSION
 from . import registry_credentials, schema, wire
 from .api import DEFAULT_URL, Client, Pace
 from .errors import PartialError, ProviderError, told
@@ -47,7 +48,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:
         """Give the version."""
-        return plugin_pb2.PluginInfo(version=schema.VERSION)
+        return plugin_pb2.PluginInfo(version=VERSION)
 
     def Attach(self, request: Any, context: Any) -> Any:
         """Serve an engine that did not start this process."""
@@ -91,7 +92,7 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         if request.tok == schema.VERSION_TOKEN:
             if self._client is not None and not request.preview:
                 self._client.prepare()  # the program is still loading, and a preview makes no requests
-            return provider_pb2.InvokeResponse(**{"return": wire.encode({"version": schema.VERSION})})
+            return provider_pb2.InvokeResponse(**{"return": wire.encode({"version": VERSION})})
         if request.tok != registry_credentials.TOKEN:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no such function: {request.tok}")
         given = wire.decode(request.args)

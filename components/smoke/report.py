@@ -19,7 +19,7 @@ def _count(taken: Run, state: str) -> int:
     return sum(result.state == state for result in taken.results.values())
 
 
-def table(taken: Run, url: str, curl: Sequence[str]) -> str:
+def as_text(taken: Run, url: str, curl: Sequence[str]) -> str:
     """One line a step, the sum, and lines to go on with."""
     rows = [("step", "result", "ms", url)]
     rows += [(name, result.state, str(result.ms or ""), _why(result)) for name, result in taken.results.items()]
@@ -32,7 +32,7 @@ def table(taken: Run, url: str, curl: Sequence[str]) -> str:
     return "\n".join([*lines, "", ", ".join(counts), *remedies, "", "Try it:", *(f"  {line}" for line in curl), ""])
 
 
-def document(taken: Run, url: str, curl: Sequence[str]) -> str:
+def as_json(taken: Run, url: str, curl: Sequence[str]) -> str:
     """The same as JSON; a step has only the fields that say something about it."""
 
     def step(name: str, result: Result) -> dict[str, Any]:
@@ -56,4 +56,4 @@ def document(taken: Run, url: str, curl: Sequence[str]) -> str:
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
-FORMATS = {"table": table, "json": document}
+FORMATS = {"text": as_text, "json": as_json}

@@ -99,26 +99,22 @@ class Run:
         self.results = {each.step.name: each for each in left} | self.results | {DESTROY.name: end}
 
 
-def run(send: Send, known: Mapping[str, str], clock: Callable[[], float], *, keep: bool = False) -> Run:
-    """Take every step; an unreachable deployment is raised by the first."""
+def run(
+    send: Send,
+    known: Mapping[str, str],
+    clock: Callable[[], float],
+    *,
+    keep: bool = False,
+    begins: Callable[[Step], None] = lambda _: None,
+) -> Run:
+    """Take every step, told to `begins`; an unreachable deployment is raised by the first."""
     taken = Run(send, clock, dict(known))
     try:
         for step in ALL:
+            begins(step)
             taken.take(step)
     except KeyboardInterrupt:
         taken.interrupted = True
     finally:
         taken.finish(keep=keep)
     return taken
-
-
-def exit_code(taken: Run, *, strict: bool = False) -> int:
-    """0: nothing failed and the door was tried; 1: something failed; 2: no key was given; 130: interrupted."""
-    states = {name: result.state for name, result in taken.results.items()}
-    if taken.interrupted:
-        return 130
-    if "failed" in states.values():
-        return 1
-    if any(states[name] != "passed" for name in DOOR):
-        return 2
-    return int(strict and "not run" in states.values())

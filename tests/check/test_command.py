@@ -158,7 +158,7 @@ def test_a_file_without_sandboxes_passes(name: str, folder: Path, capsys: pytest
 
 
 @pytest.mark.parametrize(
-    "arguments", [["check", "--format", "xml"], ["check", "--today", "soon"], [], ["fly"], ["key", "--tenant", "a"]]
+    "arguments", [["check", "--format", "xml"], ["check", "--today", "soon"], ["fly"], ["key", "--tenant", "a"]]
 )
 def test_usage_errors_end_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as stopped:

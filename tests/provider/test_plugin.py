@@ -24,6 +24,7 @@ from components.provider import resources, schema, wire
 from components.provider.lifecycle.names import camel
 from components.provider.lifecycle.values import UNKNOWN
 from components.provider.wire import Secret
+from components.version import VERSION
 from tests.orphans import seconds_alone
 from tests.provider.driver import Plugin, Stack
 from tests.provider.process import EXECUTABLE, ROOT, Process
@@ -33,7 +34,7 @@ from tests.provider.world import Cloud
 def test_the_schema_that_is_served_is_the_one_that_was_reviewed(plugin: Plugin):
     assert schema.FILE.read_text() == schema.text(), "run `python -m components.provider.schema` and review the change"
     assert plugin.stub.GetSchema(provider_pb2.GetSchemaRequest()).schema == schema.text()
-    assert plugin.stub.GetPluginInfo(Empty()).version == schema.VERSION
+    assert plugin.stub.GetPluginInfo(Empty()).version == VERSION
 
 
 def test_every_type_the_schema_refers_to_is_in_it():

@@ -55,7 +55,7 @@ CASES: dict[str, tuple[Callable[[], Deployment], int]] = {
 }
 
 
-@pytest.mark.parametrize("form", ["table", "json"])
+@pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_printed(name: str, form: str, key_file: str, capsys: pytest.CaptureFixture):
     deployment, code = CASES[name]
@@ -64,7 +64,7 @@ def test_what_is_printed(name: str, form: str, key_file: str, capsys: pytest.Cap
     printed = capsys.readouterr()
     assert printed.err == ""
     assert KEY not in printed.out
-    golden = GOLDEN / f"{name}.{'txt' if form == 'table' else 'json'}"
+    golden = GOLDEN / f"{name}.{'txt' if form == 'text' else 'json'}"
     assert settled(printed.out, key_file) == golden.read_text(encoding="utf-8")
 
 

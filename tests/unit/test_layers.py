@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STANDARD = set(sys.stdlib_module_names)
 NETWORK = {"http", "socket", "urllib", "ssl", "smtplib", "ftplib", "xmlrpc", "asyncio"}
 # The pure rooms, lowest first: each may use those before it.
-PURE = ("platform", "naming", "provider/lifecycle", "bundle", "rules", "settings")
+PURE = ("version", "platform", "naming", "provider/lifecycle", "bundle", "rules", "settings")
 PARTS = ("image", "worker", "application", "storage", "domain", "access")
 WHOLE = ("stack", "cli", "__init__", "__main__")
 BRIDGED = {"pulumi", "pulumi_docker_build", "pulumi_docker"}
@@ -30,7 +30,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     **{
         f"components/{room}": (
             {"pulumi"},
-            {*PURE, *PARTS, "cli", "credentials", "program", "provider/resources", "stack"},
+            {*PURE, *PARTS, "cli", "commands/exits", "credentials", "program", "provider/resources", "stack"},
         )
         for room in WHOLE
     },
@@ -45,7 +45,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # Reads the files of projects; YAML only where a Pulumi project is read, the parser only where modules are.
     "components/check/script": ({"tree_sitter", "tree_sitter_typescript"}, {*PURE, "check/script"}),
     "components/check": ({"yaml"}, {*PURE, "check"}),
-    "components/commands": (set(), {*PURE, "check", "logs", "smoke"}),
+    "components/commands": (set(), {*PURE, "check", "commands", "logs", "smoke"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
     "policy": (set(), set()),
