@@ -126,7 +126,7 @@ def container_secret(stack: Stack) -> Iterator[Hit]:
     "API keys are stored as SHA-256",
     severity=MANDATORY,
     why="A key in clear in the settings is a secret in the repository; anything else can match no key.",
-    remedy="Store the SHA-256 of the key as 64 lower-case hexadecimal digits; `python -m components key` makes one.",
+    remedy="Store the SHA-256 of the key as 64 lower-case hexadecimal digits; `sandbox-stack key` makes one.",
     link=_SECURITY,
     since="2025-06-24",
     good=[Stack(access=Access(key_digests=(Fact("0" * 64, "access.api_keys.a"),)))],

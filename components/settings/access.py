@@ -18,7 +18,7 @@ from .domain import DomainSettings
 
 NOBODY: Final = (
     "Neither access.api_keys nor access.zero_trust is set: the Worker refuses every request. Make a key with "
-    "`python -m components key`."
+    "`sandbox-stack key`."
 )
 """What to tell whoever deploys a stack that nobody can use."""
 
@@ -86,7 +86,7 @@ class ApiKeySettings(Section):
         matching(
             r"[0-9a-f]{64}",
             "give the hash of the key as 64 lower-case hexadecimal digits, never the key itself; make one with "
-            "`python -m components key`",
+            "`sandbox-stack key`",
         ),
     ]
     """SHA-256 of the key in hexadecimal."""

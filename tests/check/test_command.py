@@ -1,4 +1,4 @@
-"""`python -m components check` as pipelines call it: formats, exit codes, exceptions, fixes."""
+"""`sandbox-stack check` as pipelines call it: formats, exit codes, exceptions, fixes."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`python -m components key`: a key is shown once, and what is kept of it is its hash."""
+"""`sandbox-stack key`: a key is shown once, and what is kept of it is its hash."""
 
 import hashlib
 import re

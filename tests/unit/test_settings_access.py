@@ -13,7 +13,7 @@ KEY = {"sha256": HASH, "tenant": "acme", "scopes": ["exec"]}
 TRUST: dict[str, Any] = {"team_domain": "acme.cloudflareaccess.com", "emails": ["ada@example.com"]}
 HASH_RULE = (
     "give the hash of the key as 64 lower-case hexadecimal digits, never the key itself; make one with "
-    "`python -m components key`"
+    "`sandbox-stack key`"
 )
 MOMENT_RULE = "give a moment in UTC, such as 2027-01-31T00:00:00Z"
 SCOPE_RULE = 'name at least one scope, or ["*"] for all'
