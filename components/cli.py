@@ -27,6 +27,9 @@ class Command:
 
 
 GROUPS: Final = {
+    "start": {
+        "init": Command(".commands.init", "write a small working project, from answers to questions or from options"),
+    },
     "check": {
         "check": Command(
             ".commands.check", "find the known mistakes in a wrangler or Pulumi project and say how to mend each"

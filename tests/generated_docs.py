@@ -1,11 +1,11 @@
-"""The parts of the documentation that are made from the code. `make docs` writes them, a test compares them."""
+"""The parts of the documentation that are made from the code, and the template. `make docs` writes them, a test compares."""
 
 from pathlib import Path
 from typing import Final
 
 from emulator.registry import load_services
 from emulator.table import fidelity_table
-from tests import loopback, settings_pages
+from tests import loopback, project_template, settings_pages
 from tests.bench import page as bench_page
 from tests.policy import rule_pages
 from tests.provider import property_tables
@@ -27,6 +27,7 @@ def wanted() -> dict[Path, str]:
         rules: _head(rules, _RULES_MARK) + rule_pages.text(),
         settings: _head(settings, _SETTINGS_MARK) + settings_pages.reference(),
         ROOT / "docs" / "settings.schema.json": settings_pages.schema(),
+        **project_template.files(),
         **bench_page.wanted(),
     }
 

@@ -1,4 +1,4 @@
-"""Where the folders that belong to this package lie: beside it in a checkout, inside it when it is installed."""
+"""Where the folders and files that belong to this package lie: beside it in a checkout, inside it when installed."""
 
 from pathlib import Path
 from typing import Final
@@ -7,6 +7,12 @@ _PACKAGE: Final = Path(__file__).resolve().parents[1]
 
 
 def folder(name: str) -> Path:
-    """Give the folder `images`, `policy` or `worker_src`."""
+    """Give the folder `images`, `pipelines`, `policy` or `worker_src`."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
+
+
+def file(name: str) -> Path:
+    """Give the file `requirements.txt`."""
+    inside = _PACKAGE / name
+    return inside if inside.is_file() else _PACKAGE.parent / name

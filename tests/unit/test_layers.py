@@ -45,7 +45,9 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # Reads the files of projects; YAML only where a Pulumi project is read, the parser only where modules are.
     "components/check/script": ({"tree_sitter", "tree_sitter_typescript"}, {*PURE, "check/script"}),
     "components/check": ({"yaml"}, {*PURE, "check"}),
-    "components/commands": (set(), {*PURE, "check", "commands", "logs", "smoke"}),
+    # The files of a new project; asks nobody but the person at the terminal.
+    "components/init": ({"jinja2", "yaml"}, {*PURE, "init"}),
+    "components/commands": (set(), {*PURE, "check", "commands", "init", "logs", "smoke"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
     "policy": (set(), set()),

@@ -1,0 +1,39 @@
+"""Answers: what a new project is to be."""
+
+from dataclasses import dataclass
+from typing import Final
+
+STORES: Final = ("files", "backups", "artifacts", "conversations", "events")
+"""What a stack can keep outside its sandboxes, as the section `storage` calls it."""
+USUAL_STORES: Final = STORES[:-1]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a new project is to be."""
+
+    name: str = ""
+    stack: str = "dev"
+    environment: str = "throw-away"
+    worker: str = "ours"
+    variant: str = "default"
+    apt: tuple[str, ...] = ()
+    pip: tuple[str, ...] = ()
+    npm: tuple[str, ...] = ()
+    dockerfile: bool = False
+    instance_type: str = "basic"
+    max_instances: int = 10
+    hostname: str = ""
+    zone: str = ""
+    api_hostname: str = ""
+    callers: str = "keys"
+    team: str = ""
+    people: tuple[str, ...] = ()
+    storage: tuple[str, ...] = USUAL_STORES
+    pipeline: str = "none"
+    devcontainer: bool = False
+
+    @property
+    def own_worker(self) -> bool:
+        """Whether the project has a Worker of its own."""
+        return self.worker == "own"
