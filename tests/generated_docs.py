@@ -1,4 +1,4 @@
-"""The parts of the documentation that are made from the code, and the template. `make docs` writes them, a test compares."""
+"""What is made from the code in the documentation, and the template. `make docs` writes it, a test compares it."""
 
 from pathlib import Path
 from typing import Final

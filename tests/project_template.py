@@ -9,6 +9,8 @@ from tools.paths import ROOT
 FOLDER = ROOT / "template"
 # What `pulumi new` puts its own words for.
 NAME, DESCRIPTION = "${PROJECT}", "${DESCRIPTION}"
+# In YAML it puts a whole value, with the end of its line; a key that names no project means this one.
+KEY, ANY_KEY = f"{NAME}:settings:", "settings:"
 SECTION = """\
 template:
   description: A Cloudflare Sandbox stack in Python
@@ -27,9 +29,10 @@ def package() -> str:
 
 def files() -> dict[Path, str]:
     """Give every file of the folder as it should be."""
-    found = plan(Answers(name=NAME), package())
+    found = {name: text.replace(KEY, ANY_KEY) for name, text in plan(Answers(name=NAME), package()).items()}
     project = found["Pulumi.yaml"].splitlines(keepends=True)
     described = [f"description: {DESCRIPTION}\n" if line.startswith("description:") else line for line in project]
-    return {
-        FOLDER / name: content for name, content in {**found, "Pulumi.yaml": "".join([*described, SECTION])}.items()
-    }
+    found["Pulumi.yaml"] = "".join([*described, SECTION])
+    # `pulumi new` refuses a project whose plugin's folder is not there, and makes the environment only after that.
+    found[".venv/bin/.keep"] = ""
+    return {FOLDER / name: text for name, text in found.items()}

@@ -35,8 +35,8 @@ def schema() -> str:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Pulumi stack settings of a Cloudflare Sandbox stack",
         "type": "object",
-        # Before the colon is the name of the project.
-        "properties": {"config": {"type": "object", "patternProperties": {"^[^:]+:settings$": document}}},
+        # Before the colon is the name of the project, which may be left out.
+        "properties": {"config": {"type": "object", "patternProperties": {"^([^:]+:)?settings$": document}}},
         "$defs": definitions,
     }
     return json.dumps(top, indent=2) + "\n"

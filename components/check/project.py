@@ -108,8 +108,7 @@ def _untold(where: str, what: str) -> Finding:
         where,
         what,
         "Its settings are no literals, or it uses components without any, so nothing of it was judged.",
-        "Use the policy pack in preview: pulumi preview --policy-pack "
-        f'"$(python -m {__name__.partition(".")[0]} policy)".',
+        'Use the policy pack in preview: pulumi preview --policy-pack "$(sandbox-stack policy)".',
         "https://www.pulumi.com/docs/insights/policy/",
         "2026-11-18",
     )

@@ -16,7 +16,8 @@ from .files import Files, is_file
 from .source import Modules
 from .wrangler import read_dockerfile
 
-_KEY: Final = ":settings"
+_KEY: Final = re.compile(r"([^:]+:)?settings")
+"""The name of the project may be left out."""
 _PLUGIN: Final = "cloudflare-sandbox"
 _MOST_ALIASES: Final = 100
 _MAIN: Final = re.compile(r"^main:\s*['\"]?([^'\"\s#]+)", re.MULTILINE)
@@ -73,7 +74,7 @@ def _stack(files: Files, path: Path) -> Iterator[Judged]:
         files.problem(f"{name}:{mark.line + 1 if mark else 1}", f"{path.name} cannot be read: {what}")
         return
     for key, node in _members(_member(root, "config")):
-        if key.endswith(_KEY):
+        if _KEY.fullmatch(key):
             yield from _judge(files, path, node)
 
 

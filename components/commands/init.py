@@ -180,5 +180,7 @@ def _report(form: str, folder: Path, files: list[str], answers: Answers) -> Exit
 
 def _next(folder: Path, stack: str) -> list[str]:
     """Give the two commands that lead on from here."""
+    from ..init.plan import INSTALL  # noqa: PLC0415 - loads jinja2
+
     there = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]
-    return [" && ".join([*there, "pulumi install"]), f"pulumi stack init {stack} && pulumi up"]
+    return [" && ".join([*there, INSTALL]), f"pulumi stack init {stack} && pulumi up"]

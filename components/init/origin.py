@@ -24,7 +24,7 @@ def requirement() -> str:
 
 
 def address(told: dict[str, Any]) -> str:
-    """Give the address that an installer wrote down (PEP 610), pinned where it can be, without anybody's credentials."""
+    """Give the address that an installer wrote down (PEP 610), pinned where it can be, without credentials."""
     url = _without_credentials(told["url"])
     fragments = [f"subdirectory={told['subdirectory']}"] if told.get("subdirectory") else []
     if "vcs_info" in told:

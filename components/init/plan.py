@@ -14,6 +14,8 @@ from .answers import Answers
 TEMPLATES: Final = Path(__file__).with_name("templates")
 SCHEMA: Final = ".venv/share/pulumi-cloudflare-sandbox/settings.schema.json"
 """Where the package puts the schema of the settings when it is installed into a project's environment."""
+INSTALL: Final = "python3 -m venv .venv && .venv/bin/pip install --quiet --requirement requirements.txt"
+"""Not `pulumi install`: that refuses a project whose plugin's folder, inside the environment, is not there yet."""
 _PIPELINES: Final = {
     "github": (".github/workflows/sandbox.yml", "github-actions.yml"),
     "gitlab": (".gitlab-ci.yml", "gitlab-ci.yml"),
@@ -38,6 +40,7 @@ def _files(answers: Answers, package: str) -> Iterator[tuple[str, str]]:
         "package": package,
         "pins": dict(line.split("==") for line in pins.splitlines() if line and not line.startswith("#")),
         "schema": SCHEMA,
+        "install": INSTALL,
     }
     yield "Pulumi.yaml", _rendered("Pulumi.yaml.j2", facts)
     yield f"Pulumi.{answers.stack}.yaml", _rendered("stack.yaml.j2", facts)
