@@ -45,6 +45,11 @@ GROUPS: Final = {
         "smoke": Command(".commands.smoke", "ask a deployed Worker whether it works, step by step"),
         "logs": Command(".commands.logs", "follow what a deployed Worker logs and throws"),
     },
+    "the shell": {
+        "completion": Command(
+            ".commands.completion", "print the script by which bash, zsh or fish complete this command"
+        ),
+    },
 }
 COMMANDS: Final = {name: command for group in GROUPS.values() for name, command in group.items()}
 

@@ -38,7 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     questions = parser.add_argument_group("answers", "What is not given is asked, or what is usual is taken.")
     for question in QUESTIONS:
         _add_option(questions, question)
-    parser.add_argument("--package", metavar="REQUIREMENT", help="line of requirements.txt that brings this package")
+    questions.add_argument(
+        "--package", metavar="REQUIREMENT", type=_one_line, help="line of requirements.txt that brings this package"
+    )
+
+
+def _one_line(text: str) -> str:
+    if not text or not text.isprintable():
+        raise argparse.ArgumentTypeError("give one line")
+    return text
 
 
 def _add_option(group: Any, question: Question) -> None:

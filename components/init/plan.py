@@ -1,6 +1,7 @@
 """The files of a new project, from answers: every file by its path, with its content. Nothing is written here."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,6 +68,11 @@ def _worker(answers: Answers, facts: dict[str, Any]) -> Iterator[tuple[str, str]
 
 
 def _rendered(template: str, facts: dict[str, Any]) -> str:
+    return _templates().get_template(template).render(**facts)
+
+
+@cache
+def _templates() -> Environment:
     # No markup is made: what goes in has forms that can be nothing but values, and YAML is written by its library.
     environment = Environment(  # noqa: S701
         loader=FileSystemLoader(TEMPLATES),
@@ -76,7 +82,7 @@ def _rendered(template: str, facts: dict[str, Any]) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["yaml"] = _yaml
-    return environment.get_template(template).render(**facts)
+    return environment
 
 
 def _yaml(value: Any) -> str:

@@ -47,6 +47,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/check": ({"yaml"}, {*PURE, "check"}),
     # The files of a new project; asks nobody but the person at the terminal.
     "components/init": ({"jinja2", "yaml"}, {*PURE, "init"}),
+    "components/completion": ({"jinja2"}, {"completion"}),
+    "components/commands/completion": (set(), {"cli", "commands", "completion"}),
     "components/commands": (set(), {*PURE, "check", "commands", "init", "logs", "smoke"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
