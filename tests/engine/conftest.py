@@ -5,6 +5,7 @@ import pytest
 
 from emulator.settings import Account
 from emulator.testing import running
+from tests import installed
 from tests.engine.cloud import Cloud, Program, copy_of_the_program
 from tests.project import Project
 from tools import bases, builder, engine
@@ -12,6 +13,12 @@ from tools.emulated import Emulated
 from tools.toolchain import Toolchain
 
 ZONES = ("example.com", "previews.example")
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library as another project has it."""
+    return installed.environment(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture

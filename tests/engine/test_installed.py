@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import installed
+from components.init import plan
 from tests.engine.cloud import Cloud
 from tests.project import Project
 from tests.worker_build import share_packages
@@ -15,11 +15,6 @@ from tools.toolchain import Toolchain
 
 # Installs, builds and runs five commands of the engine, each with a limit of its own.
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(1200)]
-
-
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return installed.environment(tmp_path_factory.mktemp("installed"))
 
 
 def deploy_and_destroy(example: str, environment: Path, cloud: Cloud, tools: Toolchain, folder: Path) -> str:
@@ -60,6 +55,9 @@ def test_nothing_but_the_wheel_is_needed(environment: Path):
     package = next(environment.glob("lib/python*/site-packages/pulumi_cloudflare_sandbox"))
     wanted = ["images/sandbox/Dockerfile.j2", "worker_src/src/index.ts", "worker_src/package-lock.json"]
     wanted += ["worker_src/build.mjs", "worker_src/.npmrc", "provider/schema.json", "py.typed"]
+    wanted += ["init/templates/worker/package-lock.json", "completion/templates/bash.j2", "requirements.txt"]
+    wanted += ["pipelines/github-actions.yml"]
     assert [name for name in wanted if not (package / name).is_file()] == []
     assert not (package / "worker_src" / "test").exists()
-    assert (environment / "bin" / "pulumi-resource-cloudflare-sandbox").is_file()
+    wanted = ["bin/pulumi-resource-cloudflare-sandbox", "bin/sandbox-stack", plan.SCHEMA.removeprefix(".venv/")]
+    assert [name for name in wanted if not (environment / name).is_file()] == []
