@@ -16,6 +16,11 @@ from .commands.exits import Exit
 from .version import VERSION
 
 PROGRAM: Final = "sandbox-stack"
+_BEGINNING: Final = f"""\
+Cloudflare Sandbox stacks with Pulumi. To begin with:
+
+  {PROGRAM} init my-stack    writes a project and says how to deploy it
+  {PROGRAM} check            judges a project that there is, of Pulumi or wrangler"""
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ def parser(*wanted: str) -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [--help] [--version] COMMAND …",
-        description="Cloudflare Sandbox stacks with Pulumi.",
+        description=_BEGINNING,
         epilog=_overview(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

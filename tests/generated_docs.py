@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.registry import load_services
 from emulator.table import fidelity_table
-from tests import loopback, project_template, settings_pages
+from tests import command_pages, loopback, project_template, settings_pages
 from tests.bench import page as bench_page
 from tests.policy import rule_pages
 from tests.provider import property_tables
@@ -14,14 +14,16 @@ from tools.paths import ROOT
 _TABLE_MARK: Final = "<!-- made by `python -m emulator table`; `make docs` brings it up to date -->\n"
 _PROPERTIES_MARK: Final = "<!-- made from components/provider/properties.py; `make docs` brings it up to date -->\n"
 _SETTINGS_MARK: Final = "<!-- made from components/settings; `make docs` brings it up to date -->\n"
+_COMMANDS_MARK: Final = "<!-- made from the parsers; `make docs` brings it up to date -->\n"
 _RULES_MARK: Final = "<!-- made from components/rules; `make docs` brings it up to date -->\n"
 
 
 def wanted() -> dict[Path, str]:
     """Give every page with generated parts as it should be."""
-    pages = ("emulator", "plugin", "rules", "settings")
-    emulator, plugin, rules, settings = (ROOT / "docs" / f"{name}.md" for name in pages)
+    pages = ("commands", "emulator", "plugin", "rules", "settings")
+    commands, emulator, plugin, rules, settings = (ROOT / "docs" / f"{name}.md" for name in pages)
     return {
+        commands: _head(commands, _COMMANDS_MARK) + command_pages.text(),
         emulator: _head(emulator, _TABLE_MARK) + fidelity_table(load_services()),
         plugin: _head(plugin, _PROPERTIES_MARK) + property_tables.text(),
         rules: _head(rules, _RULES_MARK) + rule_pages.text(),

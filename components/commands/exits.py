@@ -20,5 +20,5 @@ MEANINGS: Final[Mapping[Exit, str]] = {
     Exit.NO: "it was done, and the answer is no: a mandatory finding, a step that failed",
     Exit.REFUSED: "the command cannot be understood, or what it needs is not there: one message says what",
     Exit.INTERRUPTED: "it was interrupted, by Ctrl-C for instance",
-    Exit.UNREAD: "nobody reads on what it prints, as behind `| head`",
+    Exit.UNREAD: "nobody reads on what it prints, as where `head` has seen enough",
 }

@@ -34,6 +34,8 @@ class Command:
 
     name: str
     summary: str
+    synopsis: str
+    """Its arguments by name; those in brackets may be left out."""
     options: tuple[Option, ...]
     arguments: tuple[Value, ...]
 
@@ -45,8 +47,14 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[Command]:
         for name, own in action.choices.items():
             actions = own._actions  # noqa: SLF001
             options = tuple(_option(each, flag) for each in actions for flag in _long(each))
-            arguments = tuple(_value(each) for each in actions if not each.option_strings)
-            yield Command(name, own.description or "", options, arguments)
+            arguments = [each for each in actions if not each.option_strings]
+            synopsis = " ".join(map(_named, arguments))
+            yield Command(name, own.description or "", synopsis, options, tuple(map(_value, arguments)))
+
+
+def _named(action: argparse.Action) -> str:
+    name = str(action.metavar or action.dest).upper()
+    return f"[{name}]" if action.nargs == "?" else name
 
 
 def _long(action: argparse.Action) -> Iterator[str]:
@@ -55,7 +63,8 @@ def _long(action: argparse.Action) -> Iterator[str]:
 
 def _option(action: argparse.Action, flag: str) -> Option:
     value = None if action.nargs == 0 else _value(action)
-    return Option(flag, action.help or "", value, isinstance(action, argparse._AppendAction))  # noqa: SLF001
+    words = f"not {flag.replace('--no-', '--')}" if flag.startswith("--no-") else action.help or ""
+    return Option(flag, words, value, isinstance(action, argparse._AppendAction))  # noqa: SLF001
 
 
 def _value(action: argparse.Action) -> Value:
