@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NoReturn
 
+from ..init import writing
 from ..init.answers import Answers
 from ..init.questions import QUESTIONS, Question, missing, parts, settled
 from .exits import Exit
@@ -73,10 +74,13 @@ def _reader(question: Question) -> Any:
 
 def run(arguments: argparse.Namespace) -> Exit:
     """Run the command and give its exit code."""
+    folder = Path(arguments.folder)
     # A job that is ended takes back what it has written so far.
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return _run(arguments, Path(arguments.folder))
+        answers, files = _planned(arguments, folder)
+        if not arguments.dry_run:
+            _write(folder, files)
     except _RefusedError as error:
         sys.stderr.write(f"{error}\n")
         return Exit.REFUSED
@@ -85,15 +89,18 @@ def run(arguments: argparse.Namespace) -> Exit:
         return Exit.INTERRUPTED
     finally:
         signal.signal(signal.SIGTERM, before)
+    if arguments.dry_run:
+        return _show(arguments.format, folder, files)
+    return _report(arguments.format, folder, list(files), answers)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _run(arguments: argparse.Namespace, folder: Path) -> Exit:
+def _planned(arguments: argparse.Namespace, folder: Path) -> tuple[Answers, dict[str, str]]:
     # Loaded here: none of it is needed to tell what the options are.
-    from ..init import origin, writing  # noqa: PLC0415
+    from ..init import origin  # noqa: PLC0415
     from ..init.plan import plan  # noqa: PLC0415
 
     answers = _answers(arguments, folder)
@@ -102,14 +109,15 @@ def _run(arguments: argparse.Namespace, folder: Path) -> Exit:
     if found:
         listed = "\n".join(f"  {folder / each}" for each in found)
         raise _RefusedError(f"These are there already and stay as they are; nothing was written:\n{listed}")
-    if arguments.dry_run:
-        return _show(arguments.format, folder, files)
+    return answers, files
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
     try:
         writing.write(folder, files)
     except OSError as error:
         place = error.filename or folder
         raise _RefusedError(f"{place}: cannot be written ({error.strerror}); nothing was written") from None
-    return _report(arguments.format, folder, list(files), answers)
 
 
 def _answers(arguments: argparse.Namespace, folder: Path) -> Answers:

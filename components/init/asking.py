@@ -1,7 +1,6 @@
 """Asking a person: one question after the other, again where the answer cannot be used."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from . import meaning
@@ -39,7 +38,7 @@ def _answer(
             say(f"  {error}\n")
             continue
         problems = ["there has to be an answer"] if question.needed and not value else []
-        problems += meaning.wrong(replace(settled({**known, question.field: value}, folder)))
+        problems += meaning.wrong(settled({**known, question.field: value}, folder))
         if not problems:
             return value
         for problem in problems:

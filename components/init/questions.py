@@ -40,10 +40,6 @@ class Question:
         """Give the type of its answers."""
         return type(getattr(Answers(), self.field))
 
-    def usual_in(self, answers: Answers) -> Any:
-        """Give what is taken if nothing is said."""
-        return self.usual(answers) if self.usual else getattr(Answers(), self.field)
-
     def read(self, text: str) -> Any:
         """Give the answer that a text means; raise ValueError with the rule where it means none."""
         if self.kind is tuple:
@@ -117,12 +113,7 @@ def _uses_access(answers: Answers) -> bool:
 
 
 QUESTIONS: Final = (
-    Question(
-        "name",
-        "Name of the project, with which the names of all that is made begin",
-        usual=lambda a: a.name,
-        needed=True,
-    ),
+    Question("name", "Name of the project, with which the names of all that is made begin", needed=True),
     Question("stack", "Name of the first stack, as Pulumi calls one deployment of a project"),
     Question("environment", "Protect what holds data (lasting), or let destroy remove it", ("throw-away", "lasting")),
     Question("worker", "The Worker of this package, or one of your own to begin with", ("ours", "own")),

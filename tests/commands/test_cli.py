@@ -16,6 +16,7 @@ from components.commands.exits import MEANINGS, Exit
 from components.version import VERSION
 from tests.check.test_command import DRIFTED
 from tests.check.test_corpus import write
+from tools.paths import VENV
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "components"]
@@ -58,6 +59,11 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         cli.main(["--version"])
     assert (ended.value.code, capsys.readouterr().out) == (0, f"sandbox-stack {VERSION}\n")
+
+
+def test_set_up_provides_the_command_in_a_checkout():
+    done = subprocess.run([VENV / "bin" / "sandbox-stack", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"sandbox-stack {VERSION}\n")
 
 
 def test_every_exit_code_has_a_meaning():
