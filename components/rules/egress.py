@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from .facts import Egress, Stack
+from .facts import Egress, Fact, Stack
 from .finding import ADVISORY, Hit, hit, rule
 
 
@@ -24,12 +24,12 @@ def _entering(*secrets: str) -> Stack:
     bad=[_entering("AGENT_API_KEY")],
 )
 def entering_secret(stack: Stack) -> Iterator[Hit]:
-    entering = stack.egress.entering
-    for name in entering.value if entering else ():
-        yield hit(entering.where if entering else "", f"{name} enters the sandboxes that use it", name=name)
+    entering = stack.egress.entering or Fact((), "")
+    for name in entering.value:
+        yield hit(entering.where, f"{name} enters the sandboxes that use it", name=name)
 
 
-def _given(credentials: tuple[str, ...], given: tuple[str, ...]) -> Stack:
+def _given(credentials: tuple[str, ...] | None, given: tuple[str, ...] | None) -> Stack:
     return Stack(egress=Egress.of(credentials=credentials, given=given))
 
 
@@ -42,7 +42,7 @@ def _given(credentials: tuple[str, ...], given: tuple[str, ...]) -> Stack:
     remedy="Add {name} to access.api_keys.<key>.credentials, or remove it.",
     link="/sandbox/sdk/concepts/security/",
     since="2026-11-18",
-    good=[_given(("git",), ("git",)), _given((), ())],
+    good=[_given(("git",), ("git",)), _given((), ()), _given(("git",), None), _given(None, ("git",))],
     bad=[_given(("git", "npm"), ("git",))],
 )
 def unused_credential(stack: Stack) -> Iterator[Hit]:

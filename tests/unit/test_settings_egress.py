@@ -1,11 +1,17 @@
 import hashlib
 import json
+import re
+from datetime import date
 from typing import Any
 
 import pytest
+import yaml
 
+from components.rules import check
 from components.settings import SandboxSettings, SettingsError
 from components.settings.egress import EgressSettings, covers
+from components.settings.facts import facts
+from tools.paths import ROOT
 
 AGENT = {"host": "api.anthropic.com", "secret": "AGENT_API_KEY", "header": "x-api-key", "scheme": "plain"}
 GIT = {"host": "github.com", "secret": "GITHUB_TOKEN", "scheme": "basic", "user": "x-access-token"}
@@ -121,3 +127,33 @@ def test_a_wildcard_means_what_is_below(host: str, reached: bool):
     assert covers(("*.test.example",), host) == reached
     assert covers("on", host)
     assert not covers("off", host)
+
+
+def test_the_guide_shows_settings_that_deploy():
+    page = (ROOT / "docs/worker/egress.md").read_text()
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    settings = SandboxSettings.parse(yaml.safe_load(example))
+    assert sorted(settings.egress.credentials) == ["agent", "git", "registry"]
+    assert found(settings) == []
+
+
+def found(settings: SandboxSettings) -> list[tuple[str, str, str]]:
+    return [
+        (each.rule, each.where, each.what)
+        for each in check(facts(settings), today=date(2026, 11, 18))
+        if each.rule.startswith("egress/")
+    ]
+
+
+def test_secrets_that_enter_sandboxes_are_told():
+    entering = {"secrets": ["AGENT_API_KEY", "GITHUB_TOKEN", "MODEL_API_KEY"]}
+    rule = "egress/entering-secret"
+    assert found(SandboxSettings.parse(entering)) == [
+        (rule, "secrets", "AGENT_API_KEY enters the sandboxes that use it"),
+        (rule, "secrets", "GITHUB_TOKEN enters the sandboxes that use it"),
+    ]
+    # What a Worker of one's own does with them is not known.
+    assert found(SandboxSettings.parse({**entering, "worker": {"entry": "src/index.ts"}})) == []
+    assert found(SandboxSettings.parse(with_key({}))) == [
+        ("egress/unused-credential", "egress.credentials.agent", "no API key may use the credential agent")
+    ]
