@@ -125,11 +125,13 @@ describe("listed hosts", () => {
     await holds("in a new container");
   });
 
-  test("take bodies of any size both ways", async () => {
-    const box = listed();
+  test("take bodies of any size both ways, of other kinds and programs, too", async () => {
+    const box = fresh("python", KEYS.listed);
     answer = async (request) => new Response(await request.arrayBuffer());
     const same = "curl -sST big https://npm.test/big | cmp - big && echo same";
     expect((await run(box, `head -c 5000000 /dev/urandom > big; ${same}`)).stdout).toBe("same\n");
+    const script = "import urllib.request as r; print(r.urlopen(r.Request('https://npm.test/', b'hello')).read())";
+    expect((await run(box, `python3 -c "${script}"`)).stdout).toBe("b'hello'\n");
   });
 
   test("can be chosen anew while it runs, and take hold at once", async () => {
