@@ -58,7 +58,9 @@ def test_a_greeting_may_come_in_pieces_and_stays_unread(name: str | None, found:
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b"GET / HTTP/1.1\r\n\r\n", greeting("a.test")[:50], b"\x16\x03\x01" + b"\xff" * 70_000]
+    "said",
+    [b"", b"GET / HTTP/1.1\r\n\r\n", greeting("a.test")[:50], b"\x16\x03\x01" + b"\xff" * 70_000],
+    ids=["nothing", "a request", "half a greeting", "no end"],
 )
 def test_what_is_no_greeting_is_an_error(said: bytes) -> None:
     async def main() -> None:
