@@ -203,6 +203,7 @@ class _Plan:
                 # The SDK logs commands, which are the users' own, at the level below.
                 **({} if "SANDBOX_LOG_LEVEL" in settings.worker.variables else {"SANDBOX_LOG_LEVEL": "error"}),
                 **({"SANDBOX_KINDS": json.dumps(further, sort_keys=True)} if further else {}),
+                **settings.egress.variables,
                 **(settings.domain.variables if settings.domain else {}),
             },
             secrets={secret: self.secrets[secret] for secret in settings.secrets},

@@ -99,7 +99,8 @@ def _bare(annotation: Any) -> Any:
     if get_origin(annotation) is Annotated:
         return _bare(get_args(annotation)[0])
     if get_origin(annotation) in {Union, types.UnionType}:
-        return _bare(next(each for each in get_args(annotation) if each is not types.NoneType))
+        left = [each for each in get_args(annotation) if each is not types.NoneType]
+        return _bare(left[0]) if len(left) == 1 else annotation
     return annotation
 
 
@@ -113,6 +114,8 @@ def model_in(annotation: Any) -> type[BaseModel] | None:
 
 def _kind(annotation: Any) -> str:
     bare = _bare(annotation)
+    if get_origin(bare) in {Union, types.UnionType}:
+        return " or ".join(_kind(each) for each in get_args(bare))
     if get_origin(bare) is Literal:
         return ", ".join(f"`{each}`" for each in get_args(bare))
     if get_origin(bare) is tuple:

@@ -249,6 +249,19 @@ class Access(_Facts):
 
 
 @dataclass(frozen=True)
+class Egress(_Facts):
+    """What leaves sandboxes, and with what."""
+
+    where: str = "egress"
+    entering: Fact[tuple[str, ...]] | None = None
+    """Secrets that the Worker puts into sandboxes because it adds them to no request of theirs."""
+    credentials: Fact[tuple[str, ...]] | None = None
+    """What the Worker can add to requests."""
+    given: Fact[tuple[str, ...]] | None = None
+    """Credentials that somebody may use."""
+
+
+@dataclass(frozen=True)
 class Token(_Facts):
     """The API token a deployment uses, or one it makes."""
 
@@ -302,6 +315,7 @@ class Stack(_Facts):
     buckets: tuple[Bucket, ...] | None = None
     preview: Preview = field(default_factory=Preview)
     access: Access = field(default_factory=Access)
+    egress: Egress = field(default_factory=Egress)
     token: Token = field(default_factory=Token)
     supply: SupplyChain = field(default_factory=SupplyChain)
     live: Live = field(default_factory=Live)

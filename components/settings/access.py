@@ -8,13 +8,14 @@ import difflib
 import json
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
 from ..platform import previews, scopes
 from .base import Section, each, matching, rule
 from .domain import DomainSettings
+from .egress import Egress
 
 NOBODY: Final = (
     "Neither access.api_keys nor access.zero_trust is set: the Worker refuses every request. Make a key with "
@@ -98,6 +99,17 @@ class ApiKeySettings(Section):
     """When the key ends; never if left out."""
     requests_per_minute: Annotated[int, Field(ge=1)] | None = None
     """How often it may be used; the Worker's own limit if left out."""
+    egress: Egress | None = None
+    """The most that the key's sandboxes may reach: `"off"`, `"on"` or a list of hosts; as `egress.allow` says if left
+    out."""
+    credentials: tuple[str, ...] = ()
+    """Credentials of `egress.credentials` that are added to requests of the key's sandboxes, where these reach listed
+    hosts alone. Who has the key can do with them what the credential's host allows."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the Worker is told of it; it takes no nulls."""
+        return {name: value for name, value in self.model_dump(exclude_none=True).items() if value != ()}
 
 
 class ZeroTrustSettings(Section):
@@ -179,8 +191,8 @@ class AccessSettings(Section):
 
     @property
     def api_keys_json(self) -> str:
-        """The Worker's secret `API_KEYS`; what is not set is left out, because the Worker takes no nulls."""
-        keys = [{"id": name, **self.api_keys[name].model_dump(exclude_none=True)} for name in sorted(self.api_keys)]
+        """The Worker's secret `API_KEYS`."""
+        keys = [{"id": name, **self.api_keys[name].document} for name in sorted(self.api_keys)]
         return json.dumps(keys, separators=(",", ":"), sort_keys=True)
 
 

@@ -10,6 +10,7 @@ from .access import AccessSettings, protected_hosts
 from .base import Section, each, matching, rule
 from .container import MANAGED_FIELDS, ContainerSettings
 from .domain import DomainSettings
+from .egress import EgressSettings, covers
 from .image import ImageSettings
 from .sdk import SdkSettings
 from .storage import StorageSettings
@@ -94,6 +95,9 @@ class SandboxSettings(Section):
     """Where API and previews answer; without it there are no preview URLs."""
     access: AccessSettings = AccessSettings()
     """Who may use the API; without keys or Zero Trust the Worker refuses everyone."""
+    egress: EgressSettings = EgressSettings()
+    """What sandboxes may reach, and what is added to their requests. A Worker of one's own obeys it where it builds on
+    this package's."""
     secrets: Annotated[tuple[str, ...], each(_is_variable)] = ()
     """Names of the Worker's secrets. Their values are never settings: `pulumi config set --secret NAME`, or the
     component's argument `secrets`."""
@@ -116,6 +120,29 @@ class SandboxSettings(Section):
     @rule
     def _access_has_hosts(self) -> None:
         protected_hosts(self.access, self.domain)
+
+    @rule
+    def _credentials_have_secrets(self) -> None:
+        for name, credential in self.egress.credentials.items():
+            if credential.secret not in self.secrets:
+                raise ValueError(
+                    f"egress.credentials.{name}.secret: {credential.secret} is no secret of the Worker; name it under "
+                    "`secrets`"
+                )
+
+    @rule
+    def _keys_can_use_their_credentials(self) -> None:
+        known = self.egress.credentials
+        for key, said in self.access.api_keys.items():
+            for name in said.credentials:
+                place = f"access.api_keys.{key}.credentials"
+                if name not in known:
+                    raise ValueError(f"{place}: there is no credential {name}; define it under egress.credentials")
+                if not covers(said.egress or self.egress.allow, known[name].host):
+                    raise ValueError(
+                        f"{place}: {name} is for {known[name].host}, which the key's sandboxes may not reach; add the "
+                        "host to the key's egress, or remove the credential"
+                    )
 
     @rule
     def _worker_is_of_the_generation(self) -> None:

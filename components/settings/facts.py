@@ -1,6 +1,7 @@
 """What settings say about a stack, as facts for the rules; places are paths in the settings."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from ..platform import compatibility, previews, sdk
 from ..platform.containers import MANAGED, SCHEDULED
@@ -12,6 +13,7 @@ from ..rules.facts import (
     Container,
     Dockerfile,
     DurableClass,
+    Egress,
     Fact,
     Image,
     Package,
@@ -42,6 +44,7 @@ def facts(settings: SandboxSettings, package: Package | None = None, exports: fr
         buckets=tuple(_buckets(settings)),
         preview=_preview(settings),
         access=_access(settings),
+        egress=_egress(settings),
     )
 
 
@@ -144,4 +147,22 @@ def _access(settings: SandboxSettings) -> Access:
         key_digests=tuple(Fact(key.sha256, f"access.api_keys.{name}") for name, key in said.api_keys.items()),
         # Whoever sets Zero Trust up says what it stands before: previews that are left out are so on purpose.
         preview_guarded=Fact(said.zero_trust is not None, "access.zero_trust") if settings.domain else None,
+    )
+
+
+_HANDED: Final = ("AGENT_API_KEY", "GITHUB_TOKEN")
+"""Secrets that this package's Worker puts into sandboxes where nothing adds them outside."""
+
+
+def _egress(settings: SandboxSettings) -> Egress:
+    said = settings.egress
+    added = {each.secret for each in said.credentials.values()}
+    own = settings.worker.entry or settings.worker.bundle
+    entering = tuple(name for name in _HANDED if name in settings.secrets and name not in added)
+    return Egress.of(
+        "egress",
+        # What a Worker of one's own does with its secrets is not seen here.
+        entering=None if own else Fact(entering, "secrets"),
+        credentials=tuple(sorted(said.credentials)),
+        given=tuple(sorted({name for key in settings.access.api_keys.values() for name in key.credentials})),
     )

@@ -1,6 +1,6 @@
 """From an image's configuration to that of the runtime: pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,7 @@ class Run:
     env: Mapping[str, str] = field(default_factory=dict)
     entrypoint: Sequence[str] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)  # put there for it to read: content by place
 
 
 def architecture_of(machine: str) -> str:
@@ -117,7 +118,7 @@ def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rl
             "capabilities": {kind: list(CAPABILITIES) for kind in ("bounding", "effective", "permitted")},
             "rlimits": [{"type": f"RLIMIT_{name}", "soft": value, "hard": value} for name, value in rlimits.items()],
         },
-        "mounts": _mounts(),
+        "mounts": _mounts(run.files),
         "linux": {
             "namespaces": [{"type": each} for each in ("pid", "mount", "ipc", "uts", "cgroup")],
             "maskedPaths": list(_HIDDEN),
@@ -127,11 +128,16 @@ def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rl
     }
 
 
-def _mounts() -> list[dict[str, Any]]:
+def given(place: str) -> str:
+    """Where in the bundle a file lies that is put somewhere in the container."""
+    return f"etc/given-{place.strip('/').replace('/', '-')}"
+
+
+def _mounts(files: Iterable[str]) -> list[dict[str, Any]]:
     quiet = ["nosuid", "noexec", "nodev"]
     own = [
-        {"destination": f"/etc/{name}", "type": "bind", "source": f"etc/{name}", "options": ["bind", "nosuid", "nodev"]}
-        for name in ("hostname", "hosts", "resolv.conf")
+        *((f"/etc/{name}", f"etc/{name}", ()) for name in ("hostname", "hosts", "resolv.conf")),
+        *((place, given(place), ("ro", "noexec")) for place in files),
     ]
     return [
         {"destination": "/proc", "type": "proc", "source": "proc", "options": quiet},
@@ -150,5 +156,8 @@ def _mounts() -> list[dict[str, Any]]:
         },
         {"destination": "/dev/mqueue", "type": "mqueue", "source": "mqueue", "options": quiet},
         {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": [*quiet, "ro"]},
-        *own,
+        *(
+            {"destination": place, "type": "bind", "source": source, "options": ["bind", "nosuid", "nodev", *more]}
+            for place, source, more in own
+        ),
     ]

@@ -137,6 +137,8 @@ class Supervisor:
         self._write("etc/hostname", f"{run.hostname}\n")
         self._write("etc/hosts", f"127.0.0.1 localhost\n::1 localhost ip6-localhost\n{ADDRESS} {run.hostname}\n")
         self._write("etc/resolv.conf", resolv)
+        for place, text in run.files.items():
+            self._write(oci.given(place), text)
         self._let_ping()
         command = ["run", "--detach", "--bundle", _BUNDLE, "--pid-file", _PID_FILE, runc.NAME]
         _, status = os.waitpid(self._runc.begin(command, (-1, output, output)), 0)

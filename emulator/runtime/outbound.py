@@ -1,12 +1,14 @@
 """Requests that leave a sandbox for an address that its object intercepts, on their way to the object.
 
 A request whose address turns out not to be intercepted (with internet, a name has an address that others share) goes
-where it was meant to go.
+where it was meant to go. What is encrypted ends here: sandboxes trust an authority of the emulator's own.
 """
 
 import asyncio
+import contextlib
 import json
 import resource
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
@@ -19,11 +21,13 @@ from uvicorn.server import ServerState
 from emulator.calls import Receive, Scope
 from emulator.engine.container import NotListeningError, Outgoing
 from emulator.engine.egress import GATE
-from emulator.engine.patterns import best
+from emulator.engine.patterns import Pattern, best
 from emulator.services.durable_objects.rules import NAMESPACE
 from emulator.store import Store
 
 from .assemble import DOOR, DOOR_KEY_HEADER, OURS, PROTOCOL_HEADER
+from .authority import Authority
+from .encrypted import joined, server_name
 from .groups import Groups
 from .sandbox import Sandbox
 from .secret import Secrets
@@ -89,12 +93,29 @@ class _Request:
 
     sandbox: Sandbox
     outgoing: Outgoing
+    greeted: str | None  # the name that was asked for within TLS; None where nothing is encrypted
     scope: Scope
     host: str = field(init=False)
 
     def __post_init__(self) -> None:
         named = next((value for name, value in self.scope["headers"] if name == b"host"), b"").decode("latin-1")
-        object.__setattr__(self, "host", named or self.outgoing.address)
+        object.__setattr__(self, "host", named or self.greeted or self.outgoing.address)
+
+    @property
+    def name(self) -> str:
+        """The host without its port."""
+        name, _, port = self.host.rpartition(":")
+        return (name if port.isdecimal() else self.host).lower().rstrip(".")
+
+    @property
+    def is_misdirected(self) -> bool:
+        """Whether the connection was made to one host and asks for another, so that two could judge differently."""
+        return bool(self.greeted) and self.greeted != self.name
+
+    @property
+    def url(self) -> str:
+        scheme = "http" if self.greeted is None else "https"
+        return f"{scheme}://{self.host}{self.target.decode('latin-1')}"
 
     @property
     def transport(self) -> asyncio.Transport:
@@ -112,21 +133,23 @@ class _Request:
 
     def pattern(self) -> str | None:
         """The address under which the object intercepts it."""
-        name = self.host.rpartition(":")[0] if self.host.rpartition(":")[2].isdecimal() else self.host
-        address, port = IPv4Address(self.outgoing.address), self.outgoing.port
-        found = best(self.sandbox.outbound.values(), name.lower().rstrip("."), address, port)
+        found = _best(self.sandbox, self.outgoing, self.name, secure=self.greeted is not None)
         return found.text if found else None
 
 
 class Outbound:
     """Serves the connections of all sandboxes."""
 
-    def __init__(self, store: Store, groups: Groups, secrets: Secrets, door_key: str) -> None:
-        """`secrets` show objects that a request comes from the emulator, `door_key` shows it to the door."""
+    def __init__(self, store: Store, groups: Groups, secrets: Secrets, door_key: str, authority: Authority) -> None:
+        """`secrets` show objects that a request comes from the emulator, `door_key` shows it to the door.
+
+        Sandboxes trust `authority`.
+        """
         self._store = store
         self._groups = groups
         self._secrets = secrets
         self._door_key = door_key
+        self._authority = authority
         self._traffic: dict[int, _Traffic] = {}  # by sandbox
         self._config = uvicorn.Config(
             self._answer,
@@ -159,10 +182,32 @@ class Outbound:
     async def _serve(self, sandbox: Sandbox, outgoing: Outgoing, state: ServerState) -> None:
         if not self._config.loaded:
             self._config.load()
-        told = {"sandbox": sandbox, "outgoing": outgoing}
-        await asyncio.get_running_loop().connect_accepted_socket(
-            lambda: _Protocol(config=self._config, server_state=state, app_state=told), outgoing.socket
-        )
+        greeted, context = None, None
+        if any(each.secure and each.port == outgoing.port for each in sandbox.outbound.values()):
+            try:
+                async with asyncio.timeout(IDLE_SECONDS):
+                    greeted = await server_name(outgoing.socket)
+            except (OSError, TimeoutError):
+                outgoing.socket.close()
+                return
+            if not _best(sandbox, outgoing, greeted, secure=True):
+                await self._past(sandbox, outgoing)
+                return
+            context = self._authority.context(greeted or outgoing.address)
+        told = {"sandbox": sandbox, "outgoing": outgoing, "greeted": greeted}
+        with contextlib.suppress(OSError):  # it may not want to be spoken to like this
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: _Protocol(config=self._config, server_state=state, app_state=told), outgoing.socket, ssl=context
+            )
+
+    async def _past(self, sandbox: Sandbox, outgoing: Outgoing) -> None:
+        """Join what is encrypted, and nobody's here, with whom it was meant for."""
+        try:
+            onward = await _bypass(sandbox, outgoing)
+        except OSError:
+            outgoing.socket.close()
+            return
+        await joined(outgoing.socket, onward)
 
     def _forget(self, sandbox: int) -> None:
         traffic = self._traffic.pop(sandbox)
@@ -173,15 +218,17 @@ class Outbound:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sandbox: Sandbox = scope["state"]["sandbox"]
-        request = _Request(sandbox, scope["state"]["outgoing"], scope)
+        request = _Request(sandbox, scope["state"]["outgoing"], scope["state"]["greeted"], scope)
         pattern = request.pattern()
         try:
-            if pattern is not None:
+            if request.is_misdirected:
+                await _say(send, 421, f"This connection is to {request.greeted}, which this request is not for.")
+            elif pattern is not None:
                 await self._to_object(request, pattern, receive, send)
-            elif sandbox.container and sandbox.container.internet and request.outgoing.address != str(GATE):
+            elif request.greeted is None and _leads_on(sandbox, request.outgoing):
                 await self._onward(request, receive, send)
             else:
-                request.transport.abort()  # nobody is there; behind the gate's own address there is but the gate
+                request.transport.abort()  # nobody is there
         except BrokenError as error:
             if error.started:
                 request.transport.abort()  # half an answer must not look like a whole one
@@ -194,12 +241,11 @@ class Outbound:
         if namespace is None:
             await _say(send, 502, "The Durable Object of this sandbox is gone.")
             return
-        url = f"http://{request.host}{request.target.decode('latin-1')}"
         headers: Headers = [
             (DOOR_KEY_HEADER.encode(), self._door_key.encode()),
             (b"x-emulator-door", json.dumps({"namespace": key.namespace, "object": key.object}).encode()),
             (b"x-emulator-dispatch", self._secrets.of(key.account, key.namespace).encode()),
-            (b"x-emulator-container", json.dumps({"address": pattern, "url": url}).encode()),
+            (b"x-emulator-container", json.dumps({"address": pattern, "url": request.url}).encode()),
         ]
         head = request.head(headers)
         head = Head(head.method, head.target, [each for each in head.headers if each[0] != PROTOCOL_HEADER.encode()])
@@ -211,12 +257,7 @@ class Outbound:
 
     async def _onward(self, request: _Request, receive: Receive, send: Send) -> None:
         async def dial(protocol: Callable[[], asyncio.Protocol]) -> Any:
-            container = request.sandbox.container
-            assert container is not None  # noqa: S101 - it has internet
-            try:
-                opened = await container.bypass(request.outgoing.address, request.outgoing.port)
-            except (NotListeningError, TimeoutError) as error:
-                raise ConnectionError from error
+            opened = await _bypass(request.sandbox, request.outgoing)
             return await asyncio.get_running_loop().create_connection(protocol, sock=opened)
 
         upstream = Upstream(dial)
@@ -224,6 +265,25 @@ class Outbound:
             await _pass_on(upstream, request.head([]), request, receive, send)
         finally:
             upstream.close()
+
+
+def _best(sandbox: Sandbox, outgoing: Outgoing, name: str, *, secure: bool) -> Pattern | None:
+    return best(sandbox.outbound.values(), name, IPv4Address(outgoing.address), outgoing.port, secure=secure)
+
+
+def _leads_on(sandbox: Sandbox, outgoing: Outgoing) -> bool:
+    """Whether there is anybody beyond; behind the gate's own address there is but the gate."""
+    return bool(sandbox.container and sandbox.container.internet) and outgoing.address != str(GATE)
+
+
+async def _bypass(sandbox: Sandbox, outgoing: Outgoing) -> socket.socket:
+    """A connection to whom one was meant for; ConnectionError where there is none."""
+    if sandbox.container is None or not _leads_on(sandbox, outgoing):
+        raise ConnectionError
+    try:
+        return await sandbox.container.bypass(outgoing.address, outgoing.port)
+    except (NotListeningError, TimeoutError) as error:
+        raise ConnectionError from error
 
 
 async def _pass_on(upstream: Upstream, head: Head, request: _Request, receive: Receive, send: Send) -> None:

@@ -25,6 +25,7 @@ from emulator.world import World
 
 from . import docker, packages, process, streams
 from .assemble import DOOR, DOOR_KEY_HEADER, Native, Surroundings, assemble
+from .authority import Authority
 from .deliveries import Deliveries
 from .docker import Docker, NoContainersError
 from .groups import Group, Groups
@@ -61,8 +62,9 @@ class Runtime:
         self._troubles: dict[tuple[str, str], NoContainersError] = {}
         self._secrets = Secrets()
         self._door_key = secrets.token_urlsafe(24)
-        self._outbound = Outbound(world.store, self.groups, self._secrets, self._door_key)
-        self.sandboxes = Sandboxes(world, self._tell, self._outbound.accept)
+        authority = Authority()
+        self._outbound = Outbound(world.store, self.groups, self._secrets, self._door_key, authority)
+        self.sandboxes = Sandboxes(world, authority, self._tell, self._outbound.accept)
         self._streams = streams.Streams(self.sandboxes, self._secrets)
         self.tails = Tails(self._tell_listening)
         self.deliveries = Deliveries(world, self._is_served, self._hand_over)

@@ -28,6 +28,7 @@ from emulator.services.containers.shapes import MANAGED
 from emulator.store import Document
 from emulator.world import World
 
+from .authority import PLACE, Authority
 from .images import resolve
 from .sandbox import Key, Sandbox
 from .verdicts import Verdict, verdict
@@ -46,12 +47,17 @@ class Sandboxes:
     """All sandboxes of one emulator."""
 
     def __init__(
-        self, world: World, tell: Callable[[Sandbox], None], outbound: Callable[[Sandbox, Outgoing], None]
+        self,
+        world: World,
+        authority: Authority,
+        tell: Callable[[Sandbox], None],
+        outbound: Callable[[Sandbox, Outgoing], None],
     ) -> None:
-        """`tell` hears of each sandbox that has ended, `outbound` takes connections that are intercepted."""
+        """All of them trust `authority`; `tell` hears of each that has ended, `outbound` takes what is intercepted."""
         self._world = world
         self._tell = tell
         self._outbound = outbound
+        self._authority = authority
         settings = world.settings
         layers = settings.layers or world.folder / "layers"
         self._engine = Engine(world.folder.resolve() / "sandboxes", settings.containers, Path(layers).resolve())
@@ -188,7 +194,9 @@ class Sandboxes:
         sandbox.labels = options.get("labels") or {}
         sandbox.most_seconds = options["hardTimeout"] / 1000 if options.get("hardTimeout") else None
         entrypoint = options.get("entrypoint") or _command(configuration)
-        run = Run(key.object[:12], _environment(app, key, configuration, options), entrypoint, sandbox.labels)
+        environment = _environment(app, key, configuration, options)
+        trusted = {PLACE: self._authority.certificate}  # also where nothing is intercepted yet: that can come later
+        run = Run(key.object[:12], environment, entrypoint, sandbox.labels, trusted)
         sandbox.outbound = {each: parse(each) for each in options.get("addresses") or ()}
         way = Way(bool(options.get("enableInternet")), tuple(sandbox.outbound))
         sandbox.container = self._engine.start(image, size, run, way)

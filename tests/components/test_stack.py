@@ -202,6 +202,15 @@ def test_the_worker_gets_everything_under_the_names_it_looks_for(run: Run):
     assert "bindings" in recorded.one("WorkerScript").secret_inputs
 
 
+def test_the_worker_is_told_what_sandboxes_may_reach(run: Run):
+    credential = {"host": "model.example.com", "secret": "MODEL_API_KEY"}
+    egress = {"allow": ["model.example.com"], "credentials": {"model": credential}}
+    bindings = run({**FULL, "egress": egress}, secrets=SECRETS).one("WorkerScript").inputs["bindings"]
+    assert bindings["EGRESS"] == {"type": "plain_text", "text": '["model.example.com"]'}
+    told = {**credential, "header": "authorization", "scheme": "bearer"}
+    assert json.loads(bindings["EGRESS_CREDENTIALS"]["text"]) == {"model": told}
+
+
 def test_a_service_token_ends_when_the_settings_say(run: Run):
     assert run(FULL, secrets=SECRETS).one("ZeroTrustAccessServiceToken").inputs["duration"] == "4380h"
 

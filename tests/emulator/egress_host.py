@@ -11,6 +11,7 @@ from ipaddress import IPv4Address
 
 from emulator.engine import kernel
 from emulator.engine.netlink import Network
+from emulator.runtime.authority import Authority
 from tests import loopback
 
 
@@ -38,7 +39,8 @@ def main(cable: str, address: str, prefix: str) -> None:
         network.add_pair("far0", cable, outside)
         network.add_address("far0", IPv4Address(address), int(prefix))
         network.raise_up("far0")
-    servers = [ThreadingHTTPServer((address, port), _Handler) for port in (80, 8080)]
+    servers = [ThreadingHTTPServer((address, port), _Handler) for port in (80, 8080, 443)]
+    servers[-1].socket = Authority().context(address).wrap_socket(servers[-1].socket, server_side=True)
     threads = [threading.Thread(target=each.serve_forever) for each in servers]
     for thread in threads:
         thread.start()

@@ -1,4 +1,4 @@
-// Sandboxes of the SDK's own class: one that hands hosts out by name, and one that cannot be had on this machine.
+// Sandboxes of the SDK's own class: one that hands hosts out by name, and one that does within TLS, too.
 import { ContainerProxy, getSandbox, Sandbox } from "@cloudflare/sandbox";
 
 export { ContainerProxy };
@@ -14,7 +14,7 @@ Guarded.outboundByHost = {
 export class Encrypted extends Sandbox {
   interceptHttps = true;
 }
-Encrypted.outboundByHost = { "store.internal": () => new Response("never") };
+Encrypted.outboundByHost = { "store.internal": (request) => new Response(`store: ${request.url}`) };
 
 export default {
   async fetch(request, env) {

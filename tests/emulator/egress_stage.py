@@ -120,9 +120,10 @@ class Box:
 
 @contextlib.contextmanager
 def far_host() -> Iterator[None]:
-    """A host at `FAR`, in a network of its own, that answers on ports 80 and 8080; it ends with its process.
+    """A host at `FAR`, in a network of its own, that ends with its process.
 
-    This machine has one network: tests of several processes take turns.
+    It answers on ports 80 and 8080, and within TLS on 443. This machine has one network: tests of several processes
+    take turns.
     """
     with (LOCAL / "far-host.lock").open("w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -54,7 +54,9 @@ export class Box extends DurableObject {
   async #take(address, label) {
     const { container, exports } = this.ctx;
     const taker = exports.Taker({ props: { label } });
-    await (address === "ALL" ? container.interceptAllOutboundHttp(taker) : container.interceptOutboundHttp(address, taker));
+    if (address === "ALL") return container.interceptAllOutboundHttp(taker);
+    const [scheme, host] = address.split("://");
+    await (scheme === "https" ? container.interceptOutboundHttps(host, taker) : container.interceptOutboundHttp(address, taker));
   }
 
   async take(taken) {
@@ -74,10 +76,6 @@ export class Box extends DurableObject {
     const { stdout, stderr, exitCode } = await process.output();
     const text = (bytes) => new TextDecoder().decode(bytes);
     return { code: exitCode, out: text(stdout), err: text(stderr) };
-  }
-
-  async takeEncrypted(address) {
-    await this.ctx.container.interceptOutboundHttps(address, this.ctx.exports.Taker({ props: { label: "tls" } }));
   }
 
   end() {

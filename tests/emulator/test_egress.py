@@ -14,9 +14,10 @@ import pytest
 
 from emulator.engine.netlink import Network
 from emulator.runtime import outbound
+from emulator.runtime.authority import PLACE
 from emulator.testing import running
 from tests.emulator.conftest import Control
-from tests.emulator.egress_stage import CABLE, FAR, LATER, NEAR, SOURCE, Box, Boxes, RefusedError, far_host
+from tests.emulator.egress_stage import CABLE, FAR, LATER, NEAR, SOURCE, Box, Boxes, RefusedError, Said, far_host
 from tests.emulator.runtime_stage import PACKAGES, Stage
 from tools import toolchain
 from tools.paths import cache_root
@@ -258,13 +259,6 @@ def test_a_websocket_reaches_the_object(boxes: Boxes) -> None:
         assert said.out == "heard hello\n", said
 
 
-def test_encrypted_requests_are_refused_in_one_sentence(boxes: Boxes) -> None:
-    with boxes.box("tls") as box:
-        with pytest.raises(RefusedError, match="not available on this machine: the emulator cannot do it"):
-            boxes.ask(box.name, "takeEncrypted", "secret.internal")
-        assert box.run("echo still here").out == "still here\n"
-
-
 def test_one_sandbox_cannot_hold_more_than_its_connections(boxes: Boxes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbound, "MOST_CONNECTIONS", 10)
     script = (
@@ -294,6 +288,52 @@ def test_all_together_leave_the_emulator_most_of_its_files(boxes: Boxes, monkeyp
         assert second.run(f'timeout 3 node -e "{script}"').out == "8 6\n"
 
 
+# Within TLS
+
+
+def trusting(box: Box, arguments: str) -> Said:
+    return box.curl(f"--cacert {PLACE} {arguments}")
+
+
+def test_encrypted_requests_are_intercepted_by_name(boxes: Boxes) -> None:
+    with boxes.box("tls", taken={"https://secret.internal": "tls", "plain.internal": "plain"}) as box:
+        said = trusting(box, "-X PUT -d body 'https://Secret.internal/a?b=c'")
+        asked = json.loads(said.out)
+        assert (asked["by"], asked["method"], asked["url"]) == ("tls", "PUT", "https://secret.internal/a?b=c"), said
+        assert box.curl("https://secret.internal/").code == 60  # a program that was not told whom to trust
+        assert box.curl("http://secret.internal/").code != 0
+        assert box.curl("https://plain.internal/").code == 35  # nobody speaks TLS for it
+        assert box.curl("https://other.internal/").code == 6
+        assert box.curl("https://192.0.2.2/").code == 7
+        assert "Read-only" in box.run(f"echo > {PLACE}").err
+
+
+def test_who_is_greeted_is_who_is_asked(boxes: Boxes) -> None:
+    with boxes.box("greeted", taken={"https://*.internal": "tls"}) as box:
+        said = trusting(box, "-H 'host: other.internal' https://secret.internal/")
+        assert said.out == "This connection is to secret.internal, which this request is not for.\n"
+        assert trusting(box, "--connect-to other.test:443:secret.internal:443 https://other.test/").code == 35
+        plain = "-s -o /dev/null -w '%{http_code}' http://secret.internal:443/"
+        assert box.curl(plain).out == "000"
+
+
+def test_all_encrypted_names_and_addresses_are_intercepted(boxes: Boxes) -> None:
+    with boxes.box("tls all", taken={"https://*": "all"}) as box:
+        for url in ("https://any.test/x", "https://192.0.2.9/"):
+            assert json.loads(trusting(box, url).out)["url"] == url
+        assert box.curl("http://any.test/").code == 7
+        times = box.run(
+            f"curl -sN --cacert {PLACE} https://any.test/drip?times=3 | while read l; do echo $(date +%s%N) $l; done"
+        ).out
+        first, *_, last = (int(line.split()[0]) for line in times.splitlines())
+        assert last - first > 200e6
+        script = (
+            "const s = new WebSocket('wss://any.test/socket');"
+            "s.onopen = () => s.send('hello'); s.onmessage = (e) => { console.log(e.data); s.close(); };"
+        )
+        assert box.run(f'NODE_EXTRA_CA_CERTS={PLACE} timeout 10 node -e "{script}"').out == "heard hello\n"
+
+
 # Both
 
 
@@ -306,3 +346,14 @@ def test_with_internet_only_what_is_named_is_intercepted(boxes: Boxes) -> None:
         direct = box.curl(f"http://{FAR}/x")
         assert direct.out == f"far host, asked by {NEAR} for {FAR}/x\n"
         assert box.curl(f"http://{FAR}:8080/y").out == f"far host, asked by {NEAR} for {FAR}:8080/y\n"
+
+
+@as_root
+@pytest.mark.usefixtures("beyond")
+def test_with_internet_what_is_encrypted_for_others_stays_so(boxes: Boxes) -> None:
+    with boxes.box("both tls", internet=True, taken={"https://mine.test": "mine"}) as box:
+        mine = trusting(box, f"--retry 5 --retry-connrefused --resolve mine.test:443:{FAR} https://mine.test/")
+        assert json.loads(mine.out)["by"] == "mine"
+        for url in (f"--resolve other.test:443:{FAR} https://other.test/x", f"https://{FAR}/x"):
+            assert trusting(box, url).code == 60  # its certificate is its own
+            assert box.curl(f"--insecure {url}").out.startswith(f"far host, asked by {NEAR} for ")

@@ -7,6 +7,7 @@ import pytest
 
 from emulator.engine.container import Container
 from emulator.engine.images import Image
+from emulator.runtime.authority import Authority
 from emulator.runtime.sandbox import Key, Sandbox
 from emulator.runtime.sandboxes import BROKEN, FULL, Sandboxes
 from emulator.services.containers import instances
@@ -20,7 +21,7 @@ def stage(raw: Control) -> Stage:
 
 
 def _sandboxes(stage: Stage) -> Sandboxes:
-    return Sandboxes(stage.raw.emulator.world, lambda _: None, lambda _, __: None)
+    return Sandboxes(stage.raw.emulator.world, Authority(), lambda _: None, lambda _, __: None)
 
 
 def _key(stage: Stage) -> Key:

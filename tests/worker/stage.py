@@ -29,7 +29,26 @@ from tools.toolchain import Toolchain
 SCRIPT = "worker"
 API_HOST, PREVIEW_HOST = "api.test", "preview.test"
 GITHUB = "https://github.test"
-KEYS = {"alice": "alice-key-0123456789", "bob": "bob-key-0123456789"}
+HOSTS = ["agent.test", "git.test", "npm.test", "*.cdn.test"]
+CALLERS: dict[str, dict[str, Any]] = {
+    "alice": {"tenant": "alice"},
+    "bob": {"tenant": "bob"},
+    "listed": {"tenant": "team", "egress": HOSTS, "credentials": ["agent", "git"]},
+    "closed": {"tenant": "team", "egress": "off"},
+}
+"""What the Worker knows of each caller besides the hash of the key."""
+KEYS = {name: f"{name}-key-0123456789" for name in CALLERS}
+CREDENTIALS = {
+    "agent": {"host": "agent.test", "header": "x-api-key", "secret": "AGENT_API_KEY"},
+    "git": {
+        "host": "git.test",
+        "header": "authorization",
+        "secret": "GITHUB_TOKEN",
+        "scheme": "basic",
+        "user": "x-access-token",
+    },
+    "npm": {"host": "npm.test", "header": "authorization", "secret": "MODEL_API_KEY", "scheme": "bearer"},
+}
 SECRETS = {"MODEL_API_KEY": "model-key", "GITHUB_TOKEN": "github-token", "AGENT_API_KEY": "agent-key-0123456789"}
 VARIABLES = {
     "API_HOSTNAME": API_HOST,
@@ -41,6 +60,7 @@ VARIABLES = {
     "GITHUB_REPOSITORIES": '["Owner/*"]',
     "SANDBOX_KINDS": '{"python": "SandboxPython"}',
     "SANDBOX_LOG_LEVEL": "error",
+    "EGRESS_CREDENTIALS": json.dumps(CREDENTIALS),
 }
 BUCKETS = ("FILES_BUCKET", "BACKUP_BUCKET", "ARTIFACTS_BUCKET")
 KINDS = {"Sandbox": "", "SandboxPython": "-python"}
@@ -111,7 +131,7 @@ class _Deployment:
 
     def _bindings(self) -> list[dict[str, Any]]:
         keys = [
-            {"id": f"{name}-1", "sha256": hashlib.sha256(key.encode()).hexdigest(), "tenant": name, "scopes": ["*"]}
+            {"id": f"{name}-1", "sha256": hashlib.sha256(key.encode()).hexdigest(), "scopes": ["*"], **CALLERS[name]}
             for name, key in KEYS.items()
         ]
         for name in BUCKETS:

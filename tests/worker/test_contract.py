@@ -5,6 +5,7 @@ import re
 from components.platform import scopes
 from tools.paths import ROOT
 
+WRITERS = ("stack.py", "storage.py", "access.py", "settings/egress.py")
 SOURCE = ROOT / "worker_src" / "src"
 
 
@@ -15,7 +16,7 @@ def test_the_scopes_of_the_settings_are_those_of_the_routes():
 
 def test_the_worker_knows_every_name_the_stack_binds():
     known = set(re.findall(r"^  ([A-Z][A-Za-z_0-9]*)\??:", (SOURCE / "env.ts").read_text(), re.MULTILINE))
-    written = "".join((ROOT / "components" / name).read_text() for name in ("stack.py", "storage.py", "access.py"))
+    written = "".join((ROOT / "components" / name).read_text() for name in WRITERS)
     bound = set(re.findall(r"\"([A-Z][A-Z0-9]*_[A-Z0-9_]+)\"", written)) | {"CONVERSATIONS", "EVENTS", "RATE_LIMITER"}
     # Read by the SDK itself.
     assert sorted(bound - known) == ["SANDBOX_LOG_LEVEL"]

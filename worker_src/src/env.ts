@@ -51,6 +51,10 @@ export interface Env {
   SWEEP_AFTER_HOURS?: string;
   /** How the SDK talks to its server in a container: http, websocket or rpc; http when absent. */
   SANDBOX_TRANSPORT?: string;
+  /** What sandboxes reach: `"off"`, `"on"` or an array of hosts, as JSON; on when absent. See egress.ts. */
+  EGRESS?: string;
+  /** JSON object from name to what is added to requests for a host. See egress.ts. */
+  EGRESS_CREDENTIALS?: string;
   /** "off": no page at /console. */
   CONSOLE?: string;
   /** JSON object from kind to the binding of its Durable Object class. */

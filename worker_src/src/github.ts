@@ -1,7 +1,9 @@
 /** GitHub: which repositories the token may be used for, clones that keep it out of command lines, commit statuses. */
 import { execute } from "./capabilities/commands.ts";
+import { isAddedOutside } from "./egress.ts";
 import type { Env } from "./env.ts";
 import { Problem } from "./errors.ts";
+import type { Call } from "./route.ts";
 import type { SandboxMethods } from "./sandboxes.ts";
 import { command } from "./shell.ts";
 
@@ -25,6 +27,10 @@ export function tokenFor(env: Env, repository: string): string | undefined {
   const names = Array.isArray(allowed) ? allowed.map((each) => String(each).toLowerCase()) : [];
   return names.includes(repository.toLowerCase()) || names.includes(owner) ? env.GITHUB_TOKEN : undefined;
 }
+
+/** The same for a clone in a sandbox; where it is added outside of that, nothing has to enter. */
+export const cloneToken = ({ env, caller }: Call, repository: string): string | undefined =>
+  isAddedOutside(env, caller, "GITHUB_TOKEN") ? undefined : tokenFor(env, repository);
 
 interface Checkout {
   url: string;

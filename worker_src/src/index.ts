@@ -2,7 +2,7 @@
  * The Worker's entry. A deployment with more kinds of sandbox re-exports this and adds `export class SandboxPython
  * extends Sandbox {}`.
  */
-export { ContainerProxy } from "@cloudflare/sandbox";
+export { ContainerProxy } from "./proxy.ts";
 export { Sandbox } from "./sandbox.ts";
 
 import type { Env } from "./env.ts";

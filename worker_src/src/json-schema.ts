@@ -63,6 +63,8 @@ function base(node: Node): Json {
       return { type: "object", propertyNames: convert(node.key!), additionalProperties: convert(node.value!) };
     case "variant":
       return { oneOf: node.options!.map(convert) };
+    case "union":
+      return { anyOf: node.options!.map(convert) };
     case "optional":
       return { ...convert(node.wrapped!), ...(node.default !== undefined && { default: node.default }) };
     case "object":

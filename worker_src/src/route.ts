@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { Caller } from "./auth/caller.ts";
 import type { Env } from "./env.ts";
 import type { Opened } from "./sandboxes.ts";
-import { Identifier, PortText, SandboxName, filled } from "./schemas.ts";
+import { type Egress, filled, Identifier, PortText, SandboxName } from "./schemas.ts";
 
 export type Schema = v.GenericSchema;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
@@ -39,7 +39,14 @@ export interface Call<B = unknown, Q = unknown, N extends string = string> {
   kind: string;
   waitUntil(work: Promise<unknown>): void;
   /** The caller's sandbox of that name; without one, the sandbox the path names. */
-  open(name?: string, options?: { kind?: string | undefined; ephemeral?: boolean }): Promise<Opened>;
+  open(name?: string, options?: Opening): Promise<Opened>;
+}
+
+export interface Opening {
+  kind?: string | undefined;
+  ephemeral?: boolean;
+  /** What it is to reach; as it does, within what the caller may, when absent. `any`: nothing is run in it. */
+  egress?: Egress | "any" | undefined;
 }
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -7,6 +7,7 @@ import * as v from "valibot";
 import { authenticate } from "./auth/authenticate.ts";
 import { type Caller, mayUse } from "./auth/caller.ts";
 import { limitCaller, limitStranger } from "./auth/rate-limit.ts";
+import { confine } from "./confine.ts";
 import { consoleFile } from "./console/files.ts";
 import type { Env } from "./env.ts";
 import { Problem, toProblem } from "./errors.ts";
@@ -96,7 +97,8 @@ async function prepare(
     kind,
     waitUntil,
     async open(name = params["name"], options = {}) {
-      const opened = await open(env, caller.tenant, name ?? "", options.kind ?? kind);
+      const found = await open(env, caller.tenant, name ?? "", options.kind ?? kind);
+      const opened = options.egress === "any" ? found : await confine(env, caller, found, options.egress);
       const listed = { kind: opened.kind, id: opened.id };
       const noted = touch(env, listed, options.ephemeral ? "ephemeral" : "kept");
       waitUntil(noted);

@@ -1,10 +1,11 @@
 /**
- * The Durable Object class of a sandbox: the SDK's, made sure to end. It sleeps when nobody uses it although the SDK takes
+ * The Durable Object class of a sandbox: the SDK's, held to its way out and made sure to end. It sleeps when nobody uses it although the SDK takes
  * unread answers for pending ones, and one that was made for a single piece of work ends by itself when its time is over
  * and stays ended, whatever calls are still under way.
  */
-import { Sandbox as Base, type WatchOptions } from "@cloudflare/sandbox";
+import type { WatchOptions } from "@cloudflare/sandbox";
 
+import { Confined } from "./confined.ts";
 import { noteEnded } from "./ended.ts";
 import type { Env } from "./env.ts";
 import { pinged } from "./http/sse.ts";
@@ -26,7 +27,7 @@ interface Counted {
   sleepAfterMs: number;
 }
 
-export class Sandbox extends Base<Env> {
+export class Sandbox extends Confined {
   readonly #waits = new Waits();
   #ended: boolean;
   /** When something was last heard of its use. */
@@ -61,7 +62,7 @@ export class Sandbox extends Base<Env> {
     await this.end(listed);
   }
 
-  override async containerFetch(...given: Parameters<Base["containerFetch"]>): Promise<Response> {
+  override async containerFetch(...given: Parameters<Confined["containerFetch"]>): Promise<Response> {
     if (this.#ended) return gone();
     return this.#waits.answer(super.containerFetch(...given));
   }
@@ -75,7 +76,7 @@ export class Sandbox extends Base<Env> {
     return response;
   }
 
-  override async startAndWaitForPorts(...given: Parameters<Base["startAndWaitForPorts"]>): Promise<void> {
+  override async startAndWaitForPorts(...given: Parameters<Confined["startAndWaitForPorts"]>): Promise<void> {
     if (this.#ended) throw new Error("This sandbox has ended.");
     return super.startAndWaitForPorts(...given);
   }
@@ -91,7 +92,7 @@ export class Sandbox extends Base<Env> {
     super.renewActivityTimeout();
   }
 
-  override async stop(...given: Parameters<Base["stop"]>): Promise<void> {
+  override async stop(...given: Parameters<Confined["stop"]>): Promise<void> {
     if (this.#miscounted) await noteEnded(this.env, "unused");
     this.#miscounted = false;
     await super.stop(...given);

@@ -36,6 +36,16 @@ export const GitUrl = v.pipe(
   v.maxLength(2048),
   v.regex(/^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?\/[A-Za-z0-9._~/%+-]+$/),
 );
+/** At least two labels, of which the last begins with a letter: neither an address nor a machine nearby. */
+const HOST = "(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const host = (pattern: string) => v.pipe(v.string(), v.maxLength(255), v.regex(new RegExp(`^${pattern}$`)));
+export const Host = host(HOST);
+/** What a sandbox may reach: nothing, everything, or hosts; `*.` in front of one means every name below it, not itself. */
+export const Egress = v.union([
+  v.picklist(["off", "on"]),
+  v.pipe(v.array(host(`(?:\\*\\.)?${HOST}`)), v.minLength(1), v.maxLength(100)),
+]);
+export type Egress = v.InferOutput<typeof Egress>;
 export const Language = v.picklist(["python", "javascript", "typescript"]);
 export const Flag = v.optional(
   v.pipe(

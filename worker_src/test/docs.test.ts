@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test("every pattern has a guide with a request", () => {
-  expect(new Set(requests.map(([page]) => page)).size).toBe(11);
+  expect(new Set(requests.map(([page]) => page)).size).toBe(12);
 });
 
 test("every limit on sizes is told", () => {

@@ -39,8 +39,8 @@ export interface World {
   /** A call of the API with a key; alice's unless told otherwise. */
   call: Caller;
   logs: string[];
-  /** What is in memory goes, what is stored stays. */
-  restart(): Promise<void>;
+  /** What is in memory goes, what is stored stays; bindings may change. */
+  restart(bindings?: Record<string, string>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -102,7 +102,8 @@ export async function start(options: Options = {}): Promise<World> {
     logs,
     fetch,
     call: caller(fetch, KEYS.alice),
-    restart: () => miniflare.setOptions(settings as never),
+    restart: (bindings = {}) =>
+      miniflare.setOptions({ ...settings, bindings: { ...settings.bindings, ...bindings } } as never),
     close: () => miniflare.dispose(),
   };
 }

@@ -95,9 +95,7 @@ class Container {
       setInactivityTimeout: (ms) => own.setInactivityTimeout(ms),
       interceptOutboundHttp: (address, fetcher) => own.intercept([address], fetcher),
       interceptAllOutboundHttp: (fetcher) => own.intercept(["*"], fetcher),
-      // The SDK tries again for minutes, unless an error has words it knows for final: "did not call start" is true here.
-      interceptOutboundHttps: () =>
-        refuse("interceptOutboundHttps() of encrypted traffic", ", so the object did not call start()"),
+      interceptOutboundHttps: (address, fetcher) => own.intercept([`https://${address}`], fetcher),
       snapshotContainer: () => refuse("snapshotContainer()"),
       exec: (argv, options) => own.exec(argv, options),
       inspect: () => own.inspect(),
@@ -252,8 +250,8 @@ function missing(reason) {
   throw new Error(`Containers have not been enabled for this Durable Object class on this machine: ${reason}`);
 }
 
-function refuse(what, consequence = "") {
-  return Promise.reject(new Error(`${what} is not available on this machine: the emulator cannot do it${consequence}.`));
+function refuse(what) {
+  return Promise.reject(new Error(`${what} is not available on this machine: the emulator cannot do it.`));
 }
 
 /** The answer, unless it tells of a problem between here and the container. */

@@ -1,4 +1,5 @@
 /** Who calls, and what they may do. */
+import type { Egress } from "../schemas.ts";
 
 export interface Caller {
   /** Whose sandboxes the caller reaches; never sent out or logged in clear. */
@@ -7,6 +8,10 @@ export interface Caller {
   credential: string;
   scopes: readonly string[];
   requestsPerMinute?: number;
+  /** The most that the caller's sandboxes may reach; what the deployment says when absent. */
+  egress?: Egress;
+  /** Names of the credentials that may be added to their requests; none when absent. */
+  credentials?: readonly string[];
 }
 
 /** `*` grants everything, `pattern:*` everything that begins with `pattern:`. */

@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 
+import { Egress } from "../schemas.ts";
 import { log } from "../http/log.ts";
 import type { Caller } from "./caller.ts";
 
@@ -14,6 +15,8 @@ const Key = v.strictObject({
   scopes: v.array(v.pipe(v.string(), v.minLength(1))),
   not_after: v.optional(v.pipe(v.string(), v.isoTimestamp())),
   requests_per_minute: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  egress: v.optional(Egress),
+  credentials: v.optional(v.array(v.string())),
 });
 const Keys = v.pipe(
   v.array(Key),
@@ -57,5 +60,7 @@ export async function callerOfKey(keys: KnownKey[], presented: string, now: numb
     credential: match.id,
     scopes: match.scopes,
     ...(match.requests_per_minute && { requestsPerMinute: match.requests_per_minute }),
+    ...(match.egress && { egress: match.egress }),
+    ...(match.credentials && { credentials: match.credentials }),
   };
 }

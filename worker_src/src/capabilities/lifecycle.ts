@@ -7,6 +7,7 @@ import { route } from "../route.ts";
 import { retrying, type SandboxMethods } from "../sandboxes.ts";
 import {
   DEFAULT_TIMEOUT_MS,
+  Egress,
   ExecResult,
   filled,
   Kind,
@@ -63,11 +64,17 @@ async function runSetup(sandbox: SandboxMethods, setup: Setup, done: string): Pr
   return { ran: true, results };
 }
 
-const Create = v.strictObject({ name: v.optional(SandboxName), kind: v.optional(Kind), setup: v.optional(Setup) });
+const Create = v.strictObject({
+  name: v.optional(SandboxName),
+  kind: v.optional(Kind),
+  egress: v.optional(Egress),
+  setup: v.optional(Setup),
+});
 const Configure = v.strictObject({
   sleep_after: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,5}[smh]$/))),
   keep_alive: v.optional(v.boolean()),
   env: v.optional(Variables),
+  egress: v.optional(Egress),
 });
 
 export const lifecycle = [
@@ -82,8 +89,8 @@ export const lifecycle = [
     status: 201,
     creates: true,
     async handle(call) {
-      const { name, kind } = call.body;
-      const opened = await call.open(name ?? randomName("sandbox"), { kind });
+      const { name, kind, egress } = call.body;
+      const opened = await call.open(name ?? randomName("sandbox"), { kind, egress });
       await opened.sandbox.exec("true", { timeout: DEFAULT_TIMEOUT_MS });
       const setup = call.body.setup && (await ensureSetup(opened.sandbox, call.body.setup));
       return { name: opened.name, kind: opened.kind, id: opened.id, ...(setup && { setup }) };
@@ -95,22 +102,22 @@ export const lifecycle = [
     operation: "getSandbox",
     summary: "The state of a sandbox; does not start it",
     scope: "lifecycle",
-    returns: v.object({ ...SandboxView.entries, status: v.string(), changed: v.number() }),
-    async handle({ open }) {
-      const { sandbox, name, kind, id } = await open();
-      const state = await retrying(() => sandbox.getState());
-      return { name, kind, id, status: state.status, changed: state.lastChange };
+    returns: v.object({ ...SandboxView.entries, status: v.string(), changed: v.number(), egress: Egress }),
+    async handle({ open, params }) {
+      const { sandbox, name, kind, id } = await open(params.name, { egress: "any" });
+      const [state, egress] = await retrying(() => Promise.all([sandbox.getState(), sandbox.egress()]));
+      return { name, kind, id, status: state.status, changed: state.lastChange, egress };
     },
   }),
   route({
     method: "PATCH",
     path: "/v1/sandboxes/{name}",
     operation: "configureSandbox",
-    summary: "Set when it sleeps, whether it is kept alive, and its environment",
+    summary: "Set when it sleeps, whether it is kept alive, its environment, and what it may reach",
     scope: "lifecycle",
     body: Configure,
-    async handle({ open, body }) {
-      const { sandbox } = await open();
+    async handle({ open, params, body }) {
+      const { sandbox } = await open(params.name, { egress: body.egress });
       if (body.sleep_after !== undefined) await sandbox.setSleepAfter(body.sleep_after);
       if (body.keep_alive !== undefined) await sandbox.setKeepAlive(body.keep_alive);
       if (body.env !== undefined) await sandbox.setEnvVars(body.env);
@@ -122,8 +129,8 @@ export const lifecycle = [
     operation: "destroySandbox",
     summary: "Stop the sandbox and lose its files",
     scope: "lifecycle",
-    async handle({ env, open, waitUntil }) {
-      const opened = await open();
+    async handle({ env, open, params, waitUntil }) {
+      const opened = await open(params.name, { egress: "any" });
       await opened.sandbox.destroy();
       waitUntil(forget(env, opened));
     },

@@ -1,9 +1,11 @@
 /** Row 17: backups of a directory to R2 and back, and the tenant's part of a bucket mounted as a directory. */
 import * as v from "valibot";
 
+import { mayReach } from "../egress.ts";
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
 import { route } from "../route.ts";
+import type { SandboxMethods } from "../sandboxes.ts";
 import { filled, Path, whole } from "../schemas.ts";
 import { isDirectory } from "./directories.ts";
 
@@ -24,6 +26,15 @@ function backupBucket(env: Env): R2Bucket {
 }
 
 const localBucket = (env: Env): { localBucket?: true } => (env.LOCAL_BUCKETS === "true" ? { localBucket: true } : {});
+
+/** On an account, backups go straight from the sandbox to R2. */
+async function reachesBackups(env: Env, sandbox: SandboxMethods): Promise<void> {
+  if (localBucket(env).localBucket) return;
+  const endpoint = env.BACKUP_BUCKET_ENDPOINT || `https://${env.CLOUDFLARE_ACCOUNT_ID}.r2.cloudflarestorage.com`;
+  const { hostname } = new URL(endpoint);
+  if (!mayReach(await sandbox.egress(), hostname))
+    throw new Problem("invalid_state", `Backups go to ${hostname}, which this sandbox may not reach; list it.`);
+}
 
 /** The SDK stands in for a mount by watching the directory, and the server watches nothing elsewhere. */
 const LOCAL_MOUNTS = /^\/workspace\/(?!(?:.*\/)?\.\.(?:\/|$))./;
@@ -54,6 +65,7 @@ export const storage = [
     async handle({ env, open, body, tenantKey }) {
       const bucket = backupBucket(env);
       const { sandbox } = await open();
+      await reachesBackups(env, sandbox);
       if (!(await isDirectory(sandbox, body.directory)))
         throw new Problem("not_found", `There is no directory ${body.directory}.`);
       const { id, dir } = await sandbox.createBackup({
@@ -99,6 +111,7 @@ export const storage = [
       if (!owned) throw new Problem("not_found", "There is no such backup.");
       const { backup, directory } = await owned.json<v.InferOutput<typeof Backup>>();
       const { sandbox } = await open();
+      await reachesBackups(env, sandbox);
       await sandbox.restoreBackup({ id: backup, dir: directory, ...localBucket(env) });
       return { backup, directory };
     },

@@ -116,7 +116,7 @@ export const chat = [
     async handle(call) {
       const kept = await load(call);
       if (!kept) throw new Problem("not_found", "There is no such conversation.");
-      const opened = await call.open(kept.sandbox);
+      const opened = await call.open(kept.sandbox, { egress: "any" });
       await opened.sandbox.destroy();
       await store(call.env).delete(keyOf(call));
       call.waitUntil(forget(call.env, opened));

@@ -2,8 +2,9 @@
 import * as v from "valibot";
 
 import { execute } from "../capabilities/commands.ts";
+import { isAddedOutside } from "../egress.ts";
 import { Problem } from "../errors.ts";
-import { checkOut, cloneUrl, tokenFor } from "../github.ts";
+import { checkOut, cloneToken, cloneUrl } from "../github.ts";
 import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
 import { filled, GitRef, MAX_TIMEOUT_MS, Repository, whole } from "../schemas.ts";
@@ -17,6 +18,8 @@ const TASK = "/tmp/task.md";
 const MAX_TURNS = 50;
 const MAX_LOG = 100_000;
 const NOT_FOUND = 127;
+/** The agent wants some key; on its way the real one takes its place. */
+const ADDED_OUTSIDE = "added-outside";
 
 const Body = v.strictObject({
   repository: Repository,
@@ -35,17 +38,17 @@ const Result = v.object({
 });
 
 async function work(
-  { env }: Call,
+  call: Call,
   body: Body,
   sandbox: SandboxMethods,
-  key: string,
+  key: string | undefined,
 ): Promise<v.InferOutput<typeof Result>> {
   const { repository, ref, timeout_ms: timeoutMs } = body;
   await checkOut(sandbox, {
-    url: cloneUrl(env, repository),
+    url: cloneUrl(call.env, repository),
     ref,
     directory: DIRECTORY,
-    token: tokenFor(env, repository),
+    token: cloneToken(call, repository),
     timeoutMs,
   });
   // The task is a file and the key a variable: neither is ever part of a command.
@@ -53,7 +56,7 @@ async function work(
   const agent = command("claude", "--print", "--permission-mode", "acceptEdits", "--max-turns", String(body.max_turns));
   const ran = await execute(sandbox, `${agent} < ${command(TASK)}`, {
     cwd: DIRECTORY,
-    env: { ANTHROPIC_API_KEY: key },
+    env: { ANTHROPIC_API_KEY: key ?? ADDED_OUTSIDE },
     timeoutMs,
   });
   if (ran.exitCode === NOT_FOUND)
@@ -62,13 +65,13 @@ async function work(
     cwd: DIRECTORY,
     timeoutMs,
   });
-  const clean = (text: string): string => text.replaceAll(key, "[key]").slice(-MAX_LOG);
+  const hidden = (text: string): string => (key ? text.replaceAll(key, "[key]") : text);
   return {
     success: ran.success && diff.success,
     exit_code: ran.exitCode,
-    diff: diff.stdout.replaceAll(key, "[key]"),
-    stdout: clean(ran.stdout),
-    stderr: clean(ran.stderr),
+    diff: hidden(diff.stdout),
+    stdout: hidden(ran.stdout).slice(-MAX_LOG),
+    stderr: hidden(ran.stderr).slice(-MAX_LOG),
   };
 }
 
@@ -89,7 +92,8 @@ export const codingAgent = [
         async () => {
           const key = call.env.AGENT_API_KEY;
           if (!key) throw new Problem("not_configured", "Coding tasks need the secret AGENT_API_KEY.");
-          return ephemeral(call, randomName("coding"), (sandbox) => work(call, call.body, sandbox, key));
+          const inside = isAddedOutside(call.env, call.caller, "AGENT_API_KEY") ? undefined : key;
+          return ephemeral(call, randomName("coding"), (sandbox) => work(call, call.body, sandbox, inside));
         },
         ({ success }) => (success ? "success" : "failure"),
       ),

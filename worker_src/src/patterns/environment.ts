@@ -149,7 +149,7 @@ export const environments = [
     summary: "Destroy a development environment and its files",
     scope: "pattern:environment",
     async handle(call) {
-      const opened = await call.open(nameOf(call));
+      const opened = await call.open(nameOf(call), { egress: "any" });
       await opened.sandbox.destroy();
       call.waitUntil(forget(call.env, opened));
     },

@@ -2,6 +2,7 @@
  * A sandbox for one piece of work, destroyed whatever becomes of it: success, failure, time-out, or a client that went
  * away.
  */
+import type { Egress } from "../schemas.ts";
 import { log } from "../http/log.ts";
 import type { Call } from "../route.ts";
 import { deadline, type Opened, retrying, type SandboxMethods } from "../sandboxes.ts";
@@ -21,8 +22,9 @@ export async function ephemeral<T>(
   call: Call,
   name: string,
   work: (sandbox: SandboxMethods) => Promise<T>,
+  egress?: Egress,
 ): Promise<T> {
-  const opened = await call.open(name, { ephemeral: true });
+  const opened = await call.open(name, { ephemeral: true, egress });
   const job = deadline(WORK_LIMIT_MS, work(opened.sandbox)).finally(() => dispose(call, opened));
   // Without this the platform drops the work, and the destroying with it, when the client leaves.
   call.waitUntil(job.catch(() => undefined));

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { execute, view } from "../capabilities/commands.ts";
 import { bytesOf, find } from "../capabilities/transfer.ts";
 import { Problem } from "../errors.ts";
-import { checkOut, cloneUrl, setStatus, tokenFor } from "../github.ts";
+import { checkOut, cloneToken, cloneUrl, setStatus } from "../github.ts";
 import { ARTIFACT_LIMIT, inMib } from "../limits.ts";
 import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
@@ -69,7 +69,7 @@ async function build(
     url: cloneUrl(call.env, repository),
     ref: commit,
     directory: DIRECTORY,
-    token: tokenFor(call.env, repository),
+    token: cloneToken(call, repository),
     timeoutMs,
   });
   const steps: v.InferOutput<typeof Step>[] = [];

@@ -10,6 +10,7 @@ import { FILE_BODY_LIMIT } from "../limits.ts";
 import { route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
 import {
+  Egress,
   Encoding,
   EXACTLY_ONE,
   exactlyOne,
@@ -43,7 +44,7 @@ export async function writeFiles(sandbox: SandboxMethods, files: v.InferOutput<t
   for (const { path, content, encoding } of files) await sandbox.writeFile(path, content, { encoding });
 }
 
-const fields = { files: Files, env: v.optional(Variables), timeout_ms: Timeout };
+const fields = { files: Files, env: v.optional(Variables), egress: v.optional(Egress), timeout_ms: Timeout };
 
 const Run = v.pipe(
   v.strictObject({ ...Runnable, ...fields }),
@@ -66,12 +67,17 @@ export const run = [
         call,
         "run",
         () =>
-          ephemeral(call, randomName("run"), async (sandbox) => {
-            await writeFiles(sandbox, call.body.files);
-            return view(
-              await execute(sandbox, commandOf(call.body), { env: call.body.env, timeoutMs: call.body.timeout_ms }),
-            );
-          }),
+          ephemeral(
+            call,
+            randomName("run"),
+            async (sandbox) => {
+              await writeFiles(sandbox, call.body.files);
+              return view(
+                await execute(sandbox, commandOf(call.body), { env: call.body.env, timeoutMs: call.body.timeout_ms }),
+              );
+            },
+            call.body.egress,
+          ),
         (result) => (result.success ? "success" : "failure"),
       ),
   }),
@@ -90,11 +96,16 @@ export const run = [
         call,
         "run",
         () =>
-          ephemeral(call, randomName("run"), async (sandbox) => {
-            const { code, language, env, files, timeout_ms: timeoutMs } = call.body;
-            await writeFiles(sandbox, files);
-            return runOnce(sandbox, code, timeoutMs, language, env);
-          }),
+          ephemeral(
+            call,
+            randomName("run"),
+            async (sandbox) => {
+              const { code, language, env, files, timeout_ms: timeoutMs } = call.body;
+              await writeFiles(sandbox, files);
+              return runOnce(sandbox, code, timeoutMs, language, env);
+            },
+            call.body.egress,
+          ),
         (result) => (result.error ? "failure" : "success"),
       ),
   }),
@@ -108,8 +119,8 @@ export const run = [
     body: Run,
     stream: true,
     async handle(call) {
-      const opened = await call.open(randomName("run"), { ephemeral: true });
-      const { env, files, timeout_ms: timeout } = call.body;
+      const { env, files, egress, timeout_ms: timeout } = call.body;
+      const opened = await call.open(randomName("run"), { ephemeral: true, egress });
       const begin = async (): Promise<Response> => {
         await awake(opened.sandbox);
         await writeFiles(opened.sandbox, files);

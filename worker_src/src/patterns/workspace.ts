@@ -49,7 +49,7 @@ export const workspace = [
     summary: "Destroy a user's workspace and its files",
     scope: "pattern:workspace",
     async handle({ env, open, params, waitUntil }) {
-      const opened = await open(await nameForUser(params.user));
+      const opened = await open(await nameForUser(params.user), { egress: "any" });
       await opened.sandbox.destroy();
       waitUntil(forget(env, opened));
     },

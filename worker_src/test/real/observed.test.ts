@@ -92,6 +92,13 @@ async function withoutItsClient(start: (typeof CALLS)[string]): Promise<string> 
 
 /** What a sandbox holds: how it comes to be, and whether it is still there. */
 const HELD: Record<string, { make(sandbox: Sandbox): Promise<(sandbox: Sandbox) => Promise<boolean>> }> = {
+  "what it may reach": {
+    // First: it is settled before the container starts.
+    async make({ ask: of }) {
+      await of("PATCH", "", { egress: "off" });
+      return async () => (await of("POST", "/exec", { command: "cat /etc/resolv.conf" })).body.stdout === "";
+    },
+  },
   files: {
     async make({ ask: of }) {
       await of("PUT", "/files", { path: "/workspace/kept", content: "" });

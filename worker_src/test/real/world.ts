@@ -15,7 +15,7 @@ interface Stage {
   account: string;
   applications: string[];
   outside: number;
-  keys: { alice: string; bob: string };
+  keys: { alice: string; bob: string; listed: string; closed: string };
   commit: string;
 }
 
@@ -63,25 +63,25 @@ export async function told(...given: Parameters<Caller>): Promise<{ status: numb
   return { status: response.status, body: text ? JSON.parse(text) : undefined };
 }
 
-const used = new Set<string>();
+const used = new Map<string, string>();
 
-/** Calls on a sandbox nobody else uses; `clean` destroys it. */
-export function fresh(kind = "default") {
+/** Calls on a sandbox nobody else uses, with alice's key unless told otherwise; `clean` destroys it. */
+export function fresh(kind = "default", key = KEYS.alice) {
   const at = `/v1/sandboxes/test-${crypto.randomUUID().slice(0, 8)}`;
   const path = (rest: string) => {
     const url = new URL(`${at}${rest}`, API);
     if (kind !== "default") url.searchParams.set("kind", kind);
     return url.pathname + url.search;
   };
-  used.add(path(""));
-  return { at, path, ask: (method: string, rest: string, body?: unknown) => told(method, path(rest), body) };
+  used.set(path(""), key);
+  return { at, path, ask: (method: string, rest: string, body?: unknown) => told(method, path(rest), body, { key }) };
 }
 
 /** Destroy what `fresh` has given out. */
 export async function clean(): Promise<void> {
   const all = [...used];
   used.clear();
-  await Promise.all(all.map(async (path) => (await call("DELETE", path)).arrayBuffer()));
+  await Promise.all(all.map(async ([path, key]) => (await call("DELETE", path, undefined, { key })).arrayBuffer()));
 }
 
 /** Put a new version of the Worker live: a secret that changes makes one. */

@@ -179,6 +179,15 @@ export class Machine {
 
   async on_setEnvVars() {}
 
+  /** Nothing leaves it: what it would reach is for real sandboxes to tell. */
+  async on_egress() {
+    return "on";
+  }
+
+  async on_reach(): Promise<string> {
+    return "kept";
+  }
+
   async on_getState() {
     return { status: "healthy", lastChange: 1 };
   }

@@ -277,6 +277,14 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
 
   async endAt(): Promise<void> {}
 
+  async egress(): ReturnType<SandboxMethods["egress"]> {
+    return this.ask("egress");
+  }
+
+  async reach(bound: Args<"reach">[0], wanted?: Args<"reach">[1]): ReturnType<SandboxMethods["reach"]> {
+    return this.ask("reach", { bound, wanted });
+  }
+
   async end(listed: Args<"end">[0]): Promise<void> {
     await this.destroy();
     await forget(this.env, listed, "ephemeral");
