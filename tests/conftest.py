@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: nothing but loopback, and the real engine in a throw-away world."""
 
 import contextlib
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from tools import engine, toolchain
 from tools.paths import LOCAL, VENV
 
 loopback.enforce()
+
+# A shell that starts the tests in the background has them ignore interrupts, and all that they start would, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How fast the machine is must not decide whether a property holds.
 hypothesis.settings.register_profile(

