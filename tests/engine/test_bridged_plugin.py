@@ -132,6 +132,7 @@ def cloud(emulator: Running, make_project: MakeProject) -> Cloud:
 FUNCTIONS = ["GET tokens.account_permission_groups", "GET zones.get_zone", "GET zones.list_zones"]
 
 
+@pytest.mark.long
 def test_the_whole_life(cloud: Cloud):
     """Preview and a second up call nothing but the functions; destroy leaves only what was there before."""
     project, before = cloud.project, cloud.held()

@@ -183,6 +183,7 @@ for stack in ("one", "two"):
 CALLS_PER_SANDBOX = 5
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_two_stacks_of_fifty_sandboxes(make_project: MakeProject, cloud: Cloud):
     values = {"root": str(ROOT), "account": cloud.account, "image": cloud.images[0], "count": 50}
