@@ -47,7 +47,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes long."""
     workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
-    items[:] = order.dealt(items, lambda item: item.get_closest_marker("long") is not None, workers)
+    items[:] = order.in_shares(items, lambda item: item.get_closest_marker("long") is not None, workers)
 
 
 @pytest.fixture(autouse=True)

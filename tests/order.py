@@ -10,15 +10,18 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def dealt(items: Sequence[Item], is_long: Callable[[Item], bool], shares: int) -> list[Item]:
-    """All items, in shares of equal size: the long ones, dealt like cards, begin them; the rest keep their order."""
+def in_shares(items: Sequence[Item], is_long: Callable[[Item], bool], shares: int) -> list[Item]:
+    """All items, in shares of equal size: each begins with its part of the long ones, and goes on with one of the rest.
+
+    Neighbours stay together: they mostly need the same things, which one worker has to install and others wait for.
+    """
     long = [each for each in items if is_long(each)]
     rest = [each for each in items if not is_long(each)]
     ordered: list[Item] = []
-    for number in range(shares):
-        first = long[number::shares]
-        size = (len(items) - len(ordered)) // (shares - number)
-        count = max(size - len(first), 0)
-        ordered += first + rest[:count]
-        del rest[:count]
-    return ordered + rest
+    for left in range(shares, 0, -1):
+        size = (len(long) + len(rest)) // left  # as xdist divides them
+        first = len(long) // left
+        others = size - first
+        ordered += long[:first] + rest[:others]
+        del long[:first], rest[:others]
+    return ordered
