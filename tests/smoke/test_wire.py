@@ -19,6 +19,7 @@ from cryptography.x509.oid import NameOID
 from components.smoke.address import Address, AddressError, in_clear, parse
 from components.smoke.messages import NoAnswerError, Request, UnreachableError
 from components.smoke.wire import Secrets, Wire
+from tests import ports
 from tests.smoke.stand_in import KEY, Deployment, serving
 
 HEALTH = Request("GET", "/health")
@@ -125,11 +126,10 @@ def test_what_is_not_http_breaks():
 
 
 def test_nobody_there_is_unreachable():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    words = f"no connection to 127.0.0.1:{port}: Connection refused; was the emulator stopped?"
-    with pytest.raises(UnreachableError, match=f"^{re.escape(words)}$"):
-        to(port)(HEALTH)
+    with ports.reserved() as port:
+        words = f"no connection to 127.0.0.1:{port}: Connection refused; was the emulator stopped?"
+        with pytest.raises(UnreachableError, match=f"^{re.escape(words)}$"):
+            to(port)(HEALTH)
 
 
 def test_an_unknown_name_is_unreachable():
