@@ -19,6 +19,8 @@ from .tls import Certificate, provide
 from .world import World
 
 TOKEN = "emulator_test_token_0123456789_0123456789"  # noqa: S105 - accepted by test instances only
+_PATIENCE = 60.0  # seconds, on a machine with much other work
+_STUCK = f"the emulator did not {{what}} within {_PATIENCE:g} seconds"
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Running:
         async def clear() -> None:
             self.world.reset()
 
-        asyncio.run_coroutine_threadsafe(clear(), self.loop).result(10)
+        asyncio.run_coroutine_threadsafe(clear(), self.loop).result(_PATIENCE)
 
 
 @contextmanager
@@ -98,10 +100,13 @@ def running(
 
     thread = threading.Thread(target=target, name="emulator", daemon=True)
     thread.start()
-    ready.wait(10)
+    if not ready.wait(_PATIENCE):
+        raise RuntimeError(_STUCK.format(what="start"))
     try:
         yield Running(world, world.base_url, TOKEN, loops[0], secure_url, certificate)
     finally:
         stop(served)
-        thread.join(10)
+        thread.join(_PATIENCE)
+        if thread.is_alive():  # its state must not be closed under it
+            raise RuntimeError(_STUCK.format(what="end"))
         world.close()

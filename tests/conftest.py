@@ -1,6 +1,8 @@
 """Fixtures shared by all tests: nothing but loopback, and the real engine in a throw-away world."""
 
 import contextlib
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,12 +10,16 @@ import hypothesis
 import pytest
 
 from emulator.runtime import packages
-from tests import loopback
+from tests import loopback, order
 from tests.project import Project
 from tools import engine, toolchain
 from tools.paths import LOCAL, VENV
 
 loopback.enforce()
+
+# A shell that starts the tests in the background has them ignore interrupts, and all that they start would, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How fast the machine is must not decide whether a property holds.
 hypothesis.settings.register_profile(
@@ -28,6 +34,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if found and not hasattr(session.config, "workerinput"):
         with loopback.registries(), contextlib.suppress(packages.MissingError):
             packages.fetch(LOCAL / "workerd", found.node)
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Have half as many workers more than processors, as a third of the tests' time is spent in waiting for others."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # who runs the tests knows better
+    return len(os.sched_getaffinity(0)) * 3 // 2 if hasattr(os, "sched_getaffinity") else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long."""
+    workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    items[:] = order.in_shares(items, lambda item: item.get_closest_marker("long") is not None, workers)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-_LONGEST = 20
+_LONGEST = 60
 _STARTER = (
     "import os, subprocess, sys;"
     "p = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True);"

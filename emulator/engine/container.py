@@ -192,6 +192,9 @@ class Container:
             raise NotListeningError
         try:
             told = await answer
+        except asyncio.CancelledError:
+            _close_files(answer)
+            raise
         finally:
             self._asked.pop(number, None)
         if "refused" in told[0]:
@@ -218,7 +221,8 @@ class Container:
 
     async def bypass(self, address: str, port: int) -> socket.socket:
         """A connection from the container's network that is not intercepted."""
-        _, files = await asyncio.wait_for(self._ask({"do": "bypass", "address": address, "port": port}), _DIAL_SECONDS)
+        async with asyncio.timeout(_DIAL_SECONDS):  # not `wait_for`, which can swallow a cancellation
+            _, files = await self._ask({"do": "bypass", "address": address, "port": port})
         if not files:
             raise NotListeningError
         opened = socket.socket(fileno=files[0])
@@ -255,7 +259,8 @@ class Container:
         if not self.running or self._link is None:
             return self.last_words
         with contextlib.suppress(NotListeningError, TimeoutError):
-            message, _ = await asyncio.wait_for(self._ask({"do": "log"}), _LOG_SECONDS)
+            async with asyncio.timeout(_LOG_SECONDS):
+                message, _ = await self._ask({"do": "log"})
             return str(message["log"])
         return self.last_words
 
@@ -297,6 +302,13 @@ class Command:
     env: list[str]
     cwd: str = ""
     user: str = ""
+
+
+def _close_files(answer: "asyncio.Future[tuple[Message, list[int]]]") -> None:
+    """Close what came with an answer whose asker was told to stop in the same moment: nobody else knows of it."""
+    if answer.done() and not answer.cancelled() and not answer.exception():
+        for each in answer.result()[1]:
+            os.close(each)
 
 
 def _look_at(future: "asyncio.Future[Any]") -> None:

@@ -101,7 +101,7 @@ def test_the_stack_can_be_worked_on_by_hand_and_what_was_added_stays(checkout: C
 
 def assert_ends_soon(folder: Path) -> None:
     """Wait for everything that runs in the folder, apart from the emulator, to end by itself."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while left := [
         line
         for path in Path("/proc").glob("[0-9]*/cwd")
@@ -138,7 +138,7 @@ def test_a_run_that_was_killed_is_mended_by_the_next(plain: Checkout):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while not started.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -301,7 +301,7 @@ def test_a_cancelled_run_ends_in_an_orderly_way(plain: Checkout):
     process = subprocess.Popen(
         argv, cwd=plain.folder, env=plain.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while not started.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -49,7 +49,7 @@ def networks(of: int) -> set[int]:
 
 
 def gone(pids: set[int]) -> bool:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         if time.monotonic() > until:
             return False

@@ -198,7 +198,8 @@ def test_half_an_answer_is_not_taken_for_a_whole_one(stage: Stage):
 
 def _answered(stage: Stage, path: str) -> str:
     """The first answer of the new process: one that comes before the end was noticed is a 502 that says so."""
-    for _ in range(50):
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
         answer = stage.ask(path)
         if answer.status_code == 200:
             return answer.text
@@ -208,11 +209,11 @@ def _answered(stage: Stage, path: str) -> str:
 
 
 def _until(holds: Any) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         if holds():
             return
         time.sleep(0.05)
-    raise AssertionError("it did not happen within ten seconds")
+    raise AssertionError("it did not happen within a minute")
 
 
 @contextmanager
@@ -266,7 +267,7 @@ def test_a_killed_emulator_takes_workerd_along_and_comes_back_whole(tmp_path: Pa
         assert stage.ask("/kv/note").json()["value"] == "kept too"
         pid = stage.status()["pid"]
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert not Path(f"/proc/{pid}").exists()
 
 

@@ -15,7 +15,9 @@ PAUSES = (0.0, 0.0001, 0.001, 0.01)
 
 
 def _handles() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+    """Open pipes and files in memory: an emulator on another thread of the tests has sockets that come and go."""
+    links = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    return sum(each.startswith(("pipe:", "/memfd:")) for each in links)
 
 
 def test_a_start_given_up_closes_what_it_opened_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

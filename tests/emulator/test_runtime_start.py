@@ -22,7 +22,7 @@ NO_NPM = "#!/bin/sh\necho 'npm error network is unreachable' >&2\nexit 1\n"
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -103,7 +103,7 @@ def test_the_end_of_the_emulator_is_that_of_a_fetch(tmp_path: Path):
         Stage(Control(emulator)).uploads.put("app", PLAIN)
         until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
         before = time.monotonic()
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < 30
     pid = (tmp_path / "pid").read_text().strip()
     until(lambda: not Path(f"/proc/{pid}").exists())
 

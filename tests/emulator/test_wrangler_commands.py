@@ -10,6 +10,7 @@ from tests.emulator.wrangler_commands import CHAPTERS, play
 
 
 @pytest.mark.wrangler
+@pytest.mark.long
 @pytest.mark.timeout(1800)  # some twenty commands, each with a limit of its own
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_command_of_the_chapter(wrangler_program: tuple[Path, Path], tmp_path: Path, chapter: str):

@@ -25,6 +25,9 @@ _LOCKED = Path(__file__).parent / "wrangler"
 _FILES = ("package.json", "package-lock.json")
 _CACHE = Path(__file__).parents[2] / ".local" / "wrangler"
 _TIMEOUT = 120
+_YOUNG_MIB = 64
+_QUICKER = (f"--min-semi-space-size={_YOUNG_MIB}", f"--max-semi-space-size={_YOUNG_MIB}")
+"""wrangler is 15 MB of one file: what it makes while it is loaded has room without being swept again and again."""
 
 
 def install(node: Path) -> Path:
@@ -64,11 +67,11 @@ class Wrangler:
         stdin: str = "",
         timeout: float = _TIMEOUT,
     ) -> subprocess.CompletedProcess[str]:
-        """Run one command."""
+        """Run one command; what Node has compiled for one is kept for the next."""
         done = subprocess.run(
-            [self.node / "node", self.program, *arguments],
+            [self.node / "node", *_QUICKER, self.program, *arguments],
             cwd=cwd,
-            env={**self.environment(), **(env or {})},
+            env={**self.environment(), "NODE_COMPILE_CACHE": str(_CACHE / "compiled"), **(env or {})},
             input=stdin,
             capture_output=True,
             text=True,

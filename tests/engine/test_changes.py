@@ -26,6 +26,7 @@ def refused(program: Program) -> str:
     return text
 
 
+@pytest.mark.long
 def test_classes_are_renamed_and_given_up_only_when_that_is_said(program: Program):
     program.settings(with_kind("SandboxPython"))
     program.up()

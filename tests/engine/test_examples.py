@@ -77,6 +77,7 @@ def test_production_is_protected():
     assert settings_of("production")["environment"] == "lasting"
 
 
+@pytest.mark.long
 def test_data_science(program: Program):
     seed_python_base(program.cloud)
     program.settings(settings_of("data-science"))

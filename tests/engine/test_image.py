@@ -153,6 +153,7 @@ def world(
         yield World(project, emulator, {"builder": {"name": serving.name}})
 
 
+@pytest.mark.long
 def test_the_whole_life(world: World):
     world.set(files={"/app": "app"}, environment={"GREETING": 'say "hi" to $USER \\ ok'}, ports=[8080])
     world.calls()

@@ -110,8 +110,8 @@ def test_an_interrupt_ends_the_run_at_once_and_silently(make_project: MakeProjec
         seen += line
     interrupted = time.monotonic()
     process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=30)
-    assert time.monotonic() - interrupted < 8, rest
+    rest, _ = process.communicate(timeout=90)
+    assert time.monotonic() - interrupted < 30, rest
     assert "Traceback" not in rest
     assert "KeyboardInterrupt" not in rest
 

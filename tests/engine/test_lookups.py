@@ -1,11 +1,11 @@
 """A question to the account that fails ends the program with one message, in a preview already."""
 
-import socket
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests import ports
 from tests.engine.cloud import Cloud, Program
 from tests.project import Project
 
@@ -74,14 +74,13 @@ def test_a_permission_that_the_token_lacks_is_named_in_a_preview(program: Progra
 
 
 def test_an_emulator_that_was_stopped_is_told_by_both_plugins(program: Program):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    stopped = with_env(program, CLOUDFLARE_BASE_URL=f"http://127.0.0.1:{port}/client/v4")
-    for further in ({"domain": DOMAIN}, {}):
-        program.settings({**BARE, **further})
-        shown = failed(stopped, "up", "--yes", "--skip-preview")
-        assert f"127.0.0.1:{port}" in shown
-        assert "does not answer; was it stopped? Start it again, as `make up` does" in shown
+    with ports.reserved() as port:
+        stopped = with_env(program, CLOUDFLARE_BASE_URL=f"http://127.0.0.1:{port}/client/v4")
+        for further in ({"domain": DOMAIN}, {}):
+            program.settings({**BARE, **further})
+            shown = failed(stopped, "up", "--yes", "--skip-preview")
+            assert f"127.0.0.1:{port}" in shown
+            assert "does not answer; was it stopped? Start it again, as `make up` does" in shown
 
 
 def test_a_clear_message_of_the_program_is_the_last_word(program: Program):

@@ -43,6 +43,7 @@ def failed_up(program: Program) -> str:
     return words(program.project.fail("up", "--yes", "--skip-preview"))
 
 
+@pytest.mark.long
 def test_a_build_that_fails_leaves_worker_image_and_application_as_they_were_and_says_so(program: Program):
     write_dockerfile(program, "COPY missing /")
     program.settings({**SMALL, "image": FAILING})

@@ -47,6 +47,7 @@ def test_a_stack_from_nothing_to_nothing(program: Program):
     assert program.cloud.deployed() == {}
 
 
+@pytest.mark.long
 def test_a_change_touches_what_it_must_and_nothing_else(program: Program):
     program.settings(SMALL)
     program.up()

@@ -10,6 +10,7 @@ from tools.toolchain import Toolchain
 pytestmark = pytest.mark.engine
 
 
+@pytest.mark.long
 def test_redeploys_of_the_program_fail_no_request_and_lose_no_write(tools_provided: Toolchain, tmp_path: Path):
     seen = redeployed(tmp_path, tools_provided, 3, 2)
     assert seen["requests"] >= 600

@@ -1,12 +1,12 @@
 """What the command `logs` says when it cannot follow a log: one sentence."""
 
-import socket
 from pathlib import Path
 
 import pytest
 
 from components.cli import main
 from emulator.testing import running
+from tests import ports
 
 TOKEN = "t" * 40
 GIVEN = {
@@ -52,9 +52,8 @@ def test_what_is_not_given(
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    found = said(monkeypatch, capsys, CLOUDFLARE_BASE_URL=f"http://127.0.0.1:{port}/client/v4")
+    with ports.reserved() as port:
+        found = said(monkeypatch, capsys, CLOUDFLARE_BASE_URL=f"http://127.0.0.1:{port}/client/v4")
     assert found == (2, f"127.0.0.1:{port} cannot be reached: Connection refused\n")
 
 

@@ -53,7 +53,7 @@ def served(*options: str) -> Iterator[tuple[Any, Any]]:
 
 
 def test_the_pack_leaves_when_who_started_it_is_gone():
-    assert seconds_alone([sys.executable, "-u", str(ROOT / "policy"), "127.0.0.1:1"]) < 5
+    assert seconds_alone([sys.executable, "-u", str(ROOT / "policy"), "127.0.0.1:1"]) < 20
 
 
 def test_a_process_serves_the_pack_on_loopback_and_ends_when_told():

@@ -111,9 +111,9 @@ def test_nothing_outlives_a_cli_that_was_killed(deployment: Deployment, cloud: C
         assert plugin_processes(cloud)
         cli.kill()
         cli.wait()
-        assert seconds_until_gone(lambda: plugin_processes(cloud)) < 5
+        assert seconds_until_gone(lambda: plugin_processes(cloud)) < 20
         cloud.clear()
-        assert seconds_until_gone(lambda: processes_with(cloud.url)) < 20, "program and language host"
+        assert seconds_until_gone(lambda: processes_with(cloud.url)) < 40, "program and language host"
     assert cloud.calls() == [], "a plugin without an engine sends nothing more"
     deployment.fail_rollout(None)
     deployment.project.succeed("cancel", "--yes")
@@ -183,6 +183,7 @@ for stack in ("one", "two"):
 CALLS_PER_SANDBOX = 5
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_two_stacks_of_fifty_sandboxes(make_project: MakeProject, cloud: Cloud):
     values = {"root": str(ROOT), "account": cloud.account, "image": cloud.images[0], "count": 50}

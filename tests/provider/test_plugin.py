@@ -74,7 +74,7 @@ def test_every_argument_and_output_is_described():
 @pytest.mark.parametrize("read", [True, False], ids=["after it was started", "while it starts"])
 def test_it_leaves_when_who_started_it_is_gone(read: bool):
     """An engine that is killed sends no signal."""
-    assert seconds_alone([str(EXECUTABLE), "127.0.0.1:1"], read=read) < 5
+    assert seconds_alone([str(EXECUTABLE), "127.0.0.1:1"], read=read) < 20
 
 
 values = st.recursive(
@@ -131,8 +131,8 @@ def test_the_plugin_ends_at_once_and_silently(number: int, cloud: Cloud):
     process = Process(cloud)
     process.process.send_signal(number)
     started = time.monotonic()
-    written, complaints = process.process.communicate(timeout=10)
-    assert time.monotonic() - started < 2
+    written, complaints = process.process.communicate(timeout=60)
+    assert time.monotonic() - started < 20
     assert (written, complaints, process.process.returncode) == ("", "", 0)
 
 

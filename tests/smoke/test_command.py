@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ import pytest
 
 from components.cli import main
 from components.smoke import address, curl
+from tests import ports
 from tests.smoke.stand_in import KEY, PREVIEW, Deployment, Reply, as_problem, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,10 +104,9 @@ def test_each_run_has_a_sandbox_of_its_own(key_file: str):
 
 
 def test_nobody_there_ends_with_2(capsys: pytest.CaptureFixture):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    url = f"http://api.sandbox.localhost:{port}"
-    assert main(["smoke", url]) == 2
+    with ports.reserved() as port:
+        url = f"http://api.sandbox.localhost:{port}"
+        assert main(["smoke", url]) == 2
     wanted = (
         f"{url} cannot be reached: no connection to 127.0.0.1:{port}: Connection refused; was the emulator stopped?\n"
     )

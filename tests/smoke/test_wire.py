@@ -19,6 +19,7 @@ from cryptography.x509.oid import NameOID
 from components.smoke.address import Address, AddressError, in_clear, parse
 from components.smoke.messages import NoAnswerError, Request, UnreachableError
 from components.smoke.wire import Secrets, Wire
+from tests import ports
 from tests.smoke.stand_in import KEY, Deployment, serving
 
 HEALTH = Request("GET", "/health")
@@ -81,7 +82,7 @@ def to(port: int, scheme: str = "http", host: str = "api.example.test", timeout:
 def drip(sock: socket.socket) -> None:
     sock.recv(65536)
     sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
-    for _ in range(100):
+    for _ in range(1200):
         sock.sendall(b".")
         time.sleep(0.05)
 
@@ -89,7 +90,7 @@ def drip(sock: socket.socket) -> None:
 def drip_headers(sock: socket.socket) -> None:
     sock.recv(65536)
     sock.sendall(b"HTTP/1.1 200 OK\r\nx-slow: ")
-    for _ in range(100):
+    for _ in range(1200):
         sock.sendall(b".")
         time.sleep(0.05)
 
@@ -105,7 +106,7 @@ def test_an_answer_that_takes_too_long_ends_in_time(talk: Callable[[socket.socke
         began = time.monotonic()
         with pytest.raises(NoAnswerError, match=r"^no whole answer within 0\.3 seconds$"):
             to(port, timeout=0.3)(HEALTH)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30
 
 
 def test_a_slow_answer_over_tls_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -125,11 +126,10 @@ def test_what_is_not_http_breaks():
 
 
 def test_nobody_there_is_unreachable():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    words = f"no connection to 127.0.0.1:{port}: Connection refused; was the emulator stopped?"
-    with pytest.raises(UnreachableError, match=f"^{re.escape(words)}$"):
-        to(port)(HEALTH)
+    with ports.reserved() as port:
+        words = f"no connection to 127.0.0.1:{port}: Connection refused; was the emulator stopped?"
+        with pytest.raises(UnreachableError, match=f"^{re.escape(words)}$"):
+            to(port)(HEALTH)
 
 
 def test_an_unknown_name_is_unreachable():

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from emulator.testing import Running, running
+from tests import ports
 from tools import bases, hub
 from tools.emulated import Emulated
 from tools.errors import SetupError
@@ -51,10 +52,10 @@ def docker_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runn
 
 
 @pytest.fixture
-def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    monkeypatch.setenv(hub.VARIABLE, f"http://127.0.0.1:{port}")
+def no_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with ports.reserved() as port:
+        monkeypatch.setenv(hub.VARIABLE, f"http://127.0.0.1:{port}")
+        yield
 
 
 def account(emulator: Running) -> Emulated:

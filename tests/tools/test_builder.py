@@ -138,7 +138,7 @@ def test_it_ends_with_a_run_that_was_killed(tools_provided: Toolchain, tmp_path:
         try:
             assert processes(folder) >= 1
             run.kill()
-            until = time.monotonic() + 20
+            until = time.monotonic() + 60
             while processes(folder) and time.monotonic() < until:
                 time.sleep(0.05)
             assert processes(folder) == 0

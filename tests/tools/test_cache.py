@@ -4,18 +4,18 @@ import platform
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.orphans import eventually
 from tools import cache
 from tools.paths import cache_root
 from tools.progress import Board
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Writes two halves of a tool with a pause between them, and a line in a log each time it really works.
+# Writes the second half of a tool when a file says so, and a line in a log each time it really works.
 SLOW = """
 import sys, time
 from pathlib import Path
@@ -27,7 +27,8 @@ def produce(folder):
         log.write("work\\n")
     (folder / "one").write_text("1")
     print("halfway", flush=True)
-    time.sleep(float(sys.argv[2]))
+    while not Path(sys.argv[2]).exists():
+        time.sleep(0.02)
     (folder / "two").write_text("2")
 
 print(cache.entry("tool-1", produce, board=Board()), flush=True)
@@ -44,9 +45,15 @@ def entry_folder() -> Path:
     return cache_root() / f"tool-1-{platform.system().lower()}-{platform.machine()}"
 
 
-def start(log: Path, seconds: float) -> subprocess.Popen[str]:
-    argv = [sys.executable, "-c", SLOW, str(log), str(seconds)]
+def start(log: Path, go_on: Path) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-c", SLOW, str(log), str(go_on)]
     return subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def waits(process: subprocess.Popen[str]) -> bool:
+    """Read the first line it complains of."""
+    assert process.stderr
+    return "tool-1 is being worked on already" in process.stderr.readline()
 
 
 def test_an_entry_is_made_once(board: Board):
@@ -74,19 +81,24 @@ def test_a_failed_entry_leaves_nothing(board: Board):
 
 @pytest.mark.usefixtures("board")
 def test_two_set_ups_at_once_do_the_work_once(tmp_path: Path):
-    log = tmp_path / "log"
-    both = [start(log, 0.5), start(log, 0.5)]
-    outputs = [process.communicate(timeout=30) for process in both]
-    assert [process.returncode for process in both] == [0, 0], outputs
+    log, go_on = tmp_path / "log", tmp_path / "go-on"
+    one = start(log, go_on)
+    assert one.stdout
+    assert one.stdout.readline() == "halfway\n"
+    other = start(log, go_on)
+    assert waits(other)
+    go_on.touch()
+    outputs = [process.communicate(timeout=60) for process in (one, other)]
+    assert [one.returncode, other.returncode] == [0, 0], outputs
     assert log.read_text() == "work\n"
     assert sorted(path.name for path in entry_folder().iterdir()) == ["one", "two"]
-    assert sum("tool-1 is being worked on already" in errors for _, errors in outputs) == 1
+    assert outputs[0][1] == ""
 
 
 @pytest.mark.usefixtures("board")
 def test_a_killed_set_up_leaves_no_half_and_the_next_one_goes_on(tmp_path: Path):
     log = tmp_path / "log"
-    killed = start(log, 60)
+    killed = start(log, tmp_path / "never")
     assert killed.stdout
     assert killed.stdout.readline() == "halfway\n"
     killed.send_signal(signal.SIGKILL)
@@ -94,11 +106,9 @@ def test_a_killed_set_up_leaves_no_half_and_the_next_one_goes_on(tmp_path: Path)
     assert not entry_folder().exists()
     assert list(cache_root().glob(".tool-1*")), "the half is still there, under another name"
 
-    started = time.monotonic()
-    following = start(log, 0)
-    _, errors = following.communicate(timeout=30)
+    following = start(log, log)
+    _, errors = following.communicate(timeout=60)
     assert following.returncode == 0, errors
-    assert time.monotonic() - started < 20
     assert sorted(path.name for path in entry_folder().iterdir()) == ["one", "two"]
     assert not list(cache_root().glob(".tool-1*"))
 
@@ -111,7 +121,8 @@ from tools import cache, command
 from tools.progress import Board
 
 def produce(folder):
-    script = f"echo started > {sys.argv[1]}; sleep {sys.argv[2]}; echo late > {folder}/late"
+    wait = f"while [ ! -e {sys.argv[2]} ]; do sleep 0.05; done"
+    script = f"echo started > {sys.argv[1]}; {wait}; echo late > {folder}/late"
     command.run(["sh", "-c", script], what="it", log="it", cwd=folder)
 
 print(cache.entry("tool-1", produce, board=Board()), flush=True)
@@ -120,33 +131,30 @@ print(cache.entry("tool-1", produce, board=Board()), flush=True)
 
 @pytest.mark.usefixtures("board")
 def test_what_a_killed_set_up_started_keeps_the_lock_until_it_ends(tmp_path: Path):
-    started = tmp_path / "started"
-    killed = subprocess.Popen([sys.executable, "-c", WITH_CHILD, str(started), "3"], cwd=ROOT)
-    deadline = time.monotonic() + 20
-    while not started.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    began = time.monotonic()
+    started, end, log = tmp_path / "started", tmp_path / "end", tmp_path / "log"
+    killed = subprocess.Popen([sys.executable, "-c", WITH_CHILD, str(started), str(end)], cwd=ROOT)
+    assert eventually(started.exists)
     killed.kill()
     killed.wait()
-    following = start(tmp_path / "log", 0)
-    _, errors = following.communicate(timeout=30)
-    assert "tool-1 is being worked on already" in errors
-    assert time.monotonic() - began > 2
+    following = start(log, tmp_path)
+    assert waits(following)
+    assert not log.exists()
+    end.touch()
+    _, errors = following.communicate(timeout=60)
+    assert following.returncode == 0, errors
     assert sorted(path.name for path in entry_folder().iterdir()) == ["one", "two"]
 
 
 @pytest.mark.usefixtures("board")
 def test_waiting_for_another_set_up_can_be_interrupted(tmp_path: Path):
     log = tmp_path / "log"
-    working = start(log, 60)
+    working = start(log, tmp_path / "never")
     assert working.stdout
     assert working.stdout.readline() == "halfway\n"
-    waiting = start(log, 0)
-    assert waiting.stderr
-    assert "already" in waiting.stderr.readline()
+    waiting = start(log, log)
+    assert waits(waiting)
     waiting.send_signal(signal.SIGINT)
-    waiting.communicate(timeout=5)
+    waiting.communicate(timeout=60)
     assert waiting.returncode != 0
     working.kill()
     working.communicate()

@@ -55,8 +55,8 @@ def test_stopping_ends_what_runs_at_once_and_starts_nothing_more(tmp_path: Path,
         stopped = time.monotonic()
         command.stop_all()
         with pytest.raises(SetupError, match="it was ended by signal 15"):
-            running.result(timeout=10)
-        assert time.monotonic() - stopped < 5
+            running.result(timeout=60)
+        assert time.monotonic() - stopped < 30
     with pytest.raises(SetupError, match="stopped: another step failed"):
         run(f"open({str(tmp_path / 'never')!r}, 'w')", tmp_path)
     assert not (tmp_path / "never").exists()

@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Any
 
 from components.bundle.worker import packaged_worker
-from emulator.server import listen
 from emulator.settings import Account
 from emulator.testing import running
+from tests import ports
 from tests.emulator.conftest import Control
 from tests.emulator.workers_upload import parts
 from tests.worker.image import with_files
@@ -94,20 +94,20 @@ def deployed(tools: Toolchain, folder: Path, variables: Mapping[str, str] = Mapp
 
     The Worker gets these variables besides the usual ones.
     """
-    # Only a port nobody else has: the suite listens there itself, as the internet that the Worker reaches.
-    with listen(0) as listener:
-        outside: int = listener.getsockname()[1]
     commit = _repository(folder / "image" / "owner" / "name.git")
     zones = Account(zones=(API_HOST, PREVIEW_HOST))
-    with running(
-        folder / "state",
-        accounts=(zones,),
-        packages=LOCAL / "workerd",
-        node=tools.node,
-        containers=tools.containers,
-        layers=LOCAL / "layers",
-        outbound=f"127.0.0.1:{outside}",
-    ) as emulator:
+    with (
+        ports.reserved() as outside,  # the suite listens there itself, as the internet that the Worker reaches
+        running(
+            folder / "state",
+            accounts=(zones,),
+            packages=LOCAL / "workerd",
+            node=tools.node,
+            containers=tools.containers,
+            layers=LOCAL / "layers",
+            outbound=f"127.0.0.1:{outside}",
+        ) as emulator,
+    ):
         control = Control(emulator)
         deployment = _Deployment(control, f"/accounts/{emulator.account_id}", {**VARIABLES, **variables})
         deployment.upload(folder)

@@ -27,11 +27,13 @@ def _passed(worker: WorkerSources, deployed: stage.Stage, *only: str) -> int:
     return int(passed[1])
 
 
+@pytest.mark.long
 def test_suite(worker_sources: WorkerSources, tools_provided: Toolchain, tmp_path: Path) -> None:
     with stage.deployed(tools_provided, tmp_path) as deployed:
         assert _passed(worker_sources, deployed) > 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", ["websocket", "rpc"])
 def test_sandboxes_sleep_over_the_other_transports_too(
     worker_sources: WorkerSources, tools_provided: Toolchain, tmp_path: Path, transport: str
@@ -40,6 +42,7 @@ def test_sandboxes_sleep_over_the_other_transports_too(
         assert _passed(worker_sources, deployed, "sleep.test.ts") > 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", ["rpc", "http"])
 def test_one_shot_runs_leave_nothing_behind(tools_provided: Toolchain, tmp_path: Path, transport: str) -> None:
     """The short form of `make ephemeral`."""

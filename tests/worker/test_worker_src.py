@@ -9,6 +9,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from components.bundle.worker import own_worker
 from tests.worker.conftest import SOURCES, WorkerSources
 from tests.worker_build import share_packages
@@ -56,6 +58,7 @@ def test_a_method_the_sdk_does_not_have_breaks_the_build(worker_sources: WorkerS
     assert '"openPort"' in _type_check(worker_sources, tmp_path, ".")
 
 
+@pytest.mark.long
 def test_suite(worker_sources: WorkerSources) -> None:
     done = worker_sources.run("node_modules/vitest/vitest.mjs", "run")
     passed = re.search(r"Tests +(\d+) passed \((\d+)\)", done.stdout)

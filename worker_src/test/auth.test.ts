@@ -1,7 +1,7 @@
 /** Who gets in. The table of refusals is made from the table of routes: a new route is in it by itself. */
 import { createHash } from "node:crypto";
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { AUDIENCE, KEYS_URL, published, TEAM, token } from "./access.ts";
 import { OPERATIONS, sampleRequest } from "./operations.ts";
@@ -138,11 +138,13 @@ describe("Access", () => {
 async function statusWith(
   bindings: Record<string, string | undefined>,
   headers: Record<string, string> = bearer(KEYS.alice),
+  awaited = "",
 ): Promise<[number, string[]]> {
   const other = await start({ bindings, outbound });
   try {
     const { status } = await other.call("GET", "/v1/openapi.json", undefined, { key: null, headers });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const isSaid = () => awaited === "" || other.logs.some((line) => line.includes(awaited));
+    await vi.waitUntil(isSaid, { timeout: 30_000 });
     return [status, other.logs];
   } finally {
     await other.close();
@@ -163,9 +165,10 @@ describe("configuration", () => {
     ["an unknown field", JSON.stringify([{ ...JSON.parse(API_KEYS)[0], secret: 1 }])],
     ["an id twice", JSON.stringify([...JSON.parse(API_KEYS), ...JSON.parse(API_KEYS)])],
   ])("malformed keys (%s) refuse everything, also Access, with one line that does not show them", async (_, keys) => {
-    const [status, logs] = await statusWith({ API_KEYS: keys, ...ACCESS }, { ...assertion(token()) });
+    const complaint = "API_KEYS is malformed";
+    const [status, logs] = await statusWith({ API_KEYS: keys, ...ACCESS }, { ...assertion(token()) }, complaint);
     expect(status).toBe(401);
-    expect(logs.filter((line) => line.includes("API_KEYS is malformed"))).toHaveLength(1);
+    expect(logs.filter((line) => line.includes(complaint))).toHaveLength(1);
     expect(logs.join("")).not.toContain("secret");
   });
 

@@ -1,5 +1,5 @@
 /** The manners of the API: routing, validation, limits, headers, kinds, previews, logs. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { HERE } from "../build.mjs";
 import { KEYS, PREVIEW, start, type World } from "./world.ts";
@@ -207,7 +207,7 @@ test("logs are one line of JSON per request, without keys, tenants or commands",
   await world.call("POST", "/v1/sandboxes/h/openai/patch", {
     operations: [{ type: "update_file", path: "very-secret-file", diff: "x" }],
   });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await vi.waitUntil(() => world.logs.length >= 5, { timeout: 30_000 });
   const lines = world.logs.map((line) => JSON.parse(line));
   expect(lines).toHaveLength(5);
   expect(lines[0]).toMatchObject({

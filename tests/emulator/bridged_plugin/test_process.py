@@ -65,15 +65,15 @@ def test_it_ends_at_once_and_silently(number: int, process: subprocess.Popen[str
     port_of(process)
     process.send_signal(number)
     started = time.monotonic()
-    written, complaints = process.communicate(timeout=10)
-    assert time.monotonic() - started < 2
+    written, complaints = process.communicate(timeout=60)
+    assert time.monotonic() - started < 20
     assert (written, complaints, process.returncode) == ("", "", 0)
 
 
 @pytest.mark.parametrize("read", [True, False], ids=["after it was started", "while it starts"])
 def test_it_leaves_when_who_started_it_is_gone(read: bool):
     """An engine that is killed sends no signal."""
-    assert seconds_alone([str(STAND_IN)], read=read) < 5
+    assert seconds_alone([str(STAND_IN)], read=read) < 20
 
 
 def test_starting_it_loads_neither_the_sdk_nor_the_emulator():

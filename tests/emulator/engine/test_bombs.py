@@ -156,7 +156,7 @@ def _free(folder: Path) -> int:
 
 
 def _until(holds) -> None:  # noqa: ANN001
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.05)

@@ -13,7 +13,7 @@ import pytest
 
 from tools.paths import ROOT
 
-SECONDS = 20
+SECONDS = 60
 # Stops one process just before it asks the kernel to end it with its parent, says so, and goes on when it is told.
 STOPPING = """import os, sys, time
 from emulator.engine import confine, kernel

@@ -40,7 +40,7 @@ def test_running_is_right_after_workerd_was_killed(boxes: Boxes, box: Object):
 
 def _patiently(box: Object, method: str) -> Any:
     """The first answer of a new process: one that comes before the end of the old was noticed is a 502."""
-    for _ in range(50):
+    for _ in range(600):
         try:
             return box(method)
         except (AssertionError, ObjectError):

@@ -13,7 +13,7 @@ STUBBORN = {"entrypoint": ["bash", "-c", "trap '' TERM; while :; do sleep 0.05; 
 OBEDIENT = {"entrypoint": ["bash", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"]}
 STEP = 600  # seconds of the emulator's clock: real ones make no difference
 LARGER = {"vcpu": 1, "memory_mib": 4096, "disk": {"size_mb": 2000}}
-PATIENCE = 30
+PATIENCE = 60
 
 
 class Application:

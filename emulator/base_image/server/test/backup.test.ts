@@ -1,11 +1,11 @@
 /** Backups: what is refused, and, where the programs are there, archives that come back whole. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { exclusion } from "../src/backup/create.ts";
-import { useServer } from "./server.ts";
+import { until, useServer } from "./server.ts";
 import { has, TOOLS } from "./tools.ts";
 
 const server = useServer(TOOLS);
@@ -87,7 +87,8 @@ describe.runIf(has("mksquashfs"))("an archive", () => {
       writeFileSync(path.join(dir, "new"), "1");
       execFileSync("umount", [dir]);
       expect(existsSync(path.join(dir, "new"))).toBe(false);
-      execFileSync("sh", ["-c", `umount ${server.backups}/mounts/*/lower`]);
+      // The program behind a mount ends in its own time, and until then what is below is busy.
+      await until(() => spawnSync("sh", ["-c", `umount ${server.backups}/mounts/*/lower`]).status === 0);
     } else {
       expect(answer).toMatchObject({ status: 500, body: { code: "BACKUP_RESTORE_FAILED", message: expect.stringMatching(/FUSE|squashfuse|fuse-overlayfs/) } });
     }

@@ -103,8 +103,8 @@ describe("hostile callers", () => {
 
   it("are dropped when nothing moves", async () => {
     const began = Date.now();
-    await expect(impatient.run("sleep 10", "idle")).rejects.toThrow();
-    expect(Date.now() - began).toBeLessThan(8000);
+    await expect(impatient.run("sleep 60", "idle")).rejects.toThrow();
+    expect(Date.now() - began).toBeLessThan(45_000);
   });
 });
 
@@ -146,6 +146,6 @@ describe("load", () => {
     await Promise.all(watches.map((one) => once(one.end(JSON.stringify({ port: 9, mode: "tcp" })), "response")));
     expect(descriptors()).toBeGreaterThanOrEqual(before + 50);
     for (const one of watches) one.destroy();
-    await expect.poll(descriptors, { timeout: 10_000 }).toBeLessThan(before + 10);
+    await expect.poll(descriptors, { timeout: 30_000 }).toBeLessThan(before + 10);
   });
 });

@@ -56,7 +56,7 @@ describe("python", () => {
     const run = await context("python");
     const began = Date.now();
     expect((await run("import time\nprint('a', flush=True)\ntime.sleep(60)", { timeout_ms: 500 })).at(-1)).toMatchObject({ type: "error", ename: "TimeoutError" });
-    expect(Date.now() - began).toBeLessThan(8000);
+    expect(Date.now() - began).toBeLessThan(45_000);
     expect(await run("1")).toContainEqual({ type: "result", text: "1", metadata: {} });
   });
 

@@ -131,7 +131,7 @@ export function useServer(env: Record<string, string> = {}): Server {
 }
 
 /** Wait until something holds. */
-export async function until(what: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+export async function until(what: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
   for (const deadline = Date.now() + ms; !(await what()); ) {
     if (Date.now() > deadline) throw new Error("It did not happen in time");
     await sleep(20);

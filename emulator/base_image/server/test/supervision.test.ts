@@ -20,22 +20,25 @@ it("runs a command beside the server, whose good end changes nothing", async () 
 });
 
 it.each([
-  [["sh", "-c", "sleep 0.5; exit 7"], 7],
-  [["sh", "-c", "sleep 0.5; kill -9 $$"], 137],
-  [["sh", "-c", "sleep 0.5; kill -15 $$"], 143],
-])("ends with the command %j as it does", async (words, code) => {
-  const server = new Server({}, words);
+  ["exit 7", 7],
+  ["kill -9 $$", 137],
+  ["kill -15 $$", 143],
+])("ends with the command %j as it does", async (end, code) => {
+  const told = path.join(scratch, `end-${code}`);
+  const server = new Server({}, ["sh", "-c", `until [ -e ${told} ]; do sleep 0.05; done; ${end}`]);
   await server.start();
-  const [status] = await once(server.child, "exit");
+  const ended = once(server.child, "exit");
+  writeFileSync(told, "");
+  const [status] = await ended;
   expect(status).toBe(code);
   await server.stop();
 });
 
 it("passes a signal on to the command", async () => {
-  const file = path.join(scratch, "signalled");
-  const server = new Server({}, ["bash", "-c", `trap 'echo yes > ${file}; exit 5' TERM; while :; do sleep 0.1; done`]);
+  const [ready, file] = [path.join(scratch, "ready"), path.join(scratch, "signalled")];
+  const server = new Server({}, ["bash", "-c", `trap 'echo yes > ${file}; exit 5' TERM; touch ${ready}; while :; do sleep 0.1; done`]);
   await server.start();
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await until(() => existsSync(ready));
   expect(await server.stop()).toBe(0);
   await until(() => existsSync(file));
 });

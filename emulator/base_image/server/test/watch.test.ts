@@ -1,7 +1,6 @@
 /** File watches: what is refused, and, where inotifywait is there, what is seen. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 import { fits } from "../src/watch/request.ts";
@@ -113,7 +112,6 @@ describe.runIf(has("inotifywait"))("changes", () => {
     mkdirSync(at("left"));
     const before = await count();
     await watched({ path: "left" }, () => undefined, (events) => events.length === 1);
-    await sleep(200);
-    expect(await count()).toBe(before);
+    await until(async () => (await count()) === before);
   });
 });
