@@ -42,7 +42,7 @@ class App:
     def __init__(self, world: World, services: list[Service]) -> None:
         self.world = world
         self.services = services
-        world.runtime = Runtime(world)
+        world.runtime = Runtime(world, self.serve_hosts)
         self._router = Router(operation for service in services for operation in service.operations)
         world.settlers = [settler for service in services for settler in service.settlers]
         world.sweepers = [sweeper for service in services for sweeper in service.sweepers]
@@ -58,6 +58,13 @@ class App:
             await self._http(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
+
+    async def serve_hosts(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a sandbox, for which there is nothing here but the services that have hosts of their own."""
+        if scope["type"] == "http" and self._host(scope):
+            await self._http(scope, receive, send)
+        else:
+            await _send(send, Raw(b"There is no such host here.\n", "text/plain; charset=utf-8", 421), head=False)
 
     async def start(self) -> None:
         """Run what services do when the server starts."""

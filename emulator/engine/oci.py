@@ -64,10 +64,10 @@ def arguments(name: str, config: Mapping[str, Any], run: Run) -> list[str]:
     return argv
 
 
-def environment(config: Mapping[str, Any], run: Run) -> list[str]:
-    """The image's variables under those of this start."""
+def environment(config: Mapping[str, Any], run: Run, default: Mapping[str, str]) -> list[str]:
+    """The image's variables over those that are given by default and under those of this start."""
     said = dict(each.split("=", 1) for each in (config.get("config") or {}).get("Env") or () if "=" in each)
-    return [f"{key}={value}" for key, value in {"PATH": _PATH, "HOME": "/root", **said, **run.env}.items()]
+    return [f"{key}={value}" for key, value in {**default, "PATH": _PATH, "HOME": "/root", **said, **run.env}.items()]
 
 
 def user(config: Mapping[str, Any], passwd: str, group: str) -> tuple[int, int]:

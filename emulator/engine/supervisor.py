@@ -17,7 +17,7 @@ import stat
 import time
 from dataclasses import dataclass, field
 
-from . import cgroups, kernel, link, oci, runc, usernet
+from . import cgroups, kernel, link, oci, runc, trust, usernet
 from .commands import Commands
 from .confine import ADDRESS, IDS, STAGE
 from .egress import Egress
@@ -73,7 +73,8 @@ class Supervisor:
                     egress.cut_off(self.addresses.present)
                 egress.intercept(self.job["addresses"])
                 self._mount()
-                self._start(output.written, egress.resolv)
+                default = self._serve(egress)  # which may give it another resolver
+                self._start(output.written, egress.resolv, default)
             except (OSError, ValueError, oci.ImageError) as error:
                 self._tell({"event": "failed", "reason": str(error)})
                 return 1
@@ -115,7 +116,15 @@ class Supervisor:
         options = f"userxattr,lowerdir={layers},upperdir={STAGE}/disk/upper,workdir={STAGE}/disk/work"
         kernel.mount("overlay", f"{_BUNDLE}/rootfs", "overlay", kernel.NO_SUID | kernel.NO_DEV, options)
 
-    def _start(self, output: int, resolv: str) -> None:
+    def _serve(self, egress: Egress) -> dict[str, str]:
+        """Let it reach, and trust, what this machine serves; the variables that this takes."""
+        served = self.job["served"]
+        if not served:
+            return {}
+        egress.serve(served["domains"])
+        return trust.add(f"{_BUNDLE}/rootfs", served["certificate"])
+
+    def _start(self, output: int, resolv: str, default: dict[str, str]) -> None:
         run = oci.Run(**self.job["run"])
         image, config = self.job["image"], self.job["config"]
         uid, gid = oci.user(config, self._read("etc/passwd"), self._read("etc/group"))
@@ -125,7 +134,7 @@ class Supervisor:
         process = {
             "user": {"uid": uid, "gid": gid},
             "args": argv,
-            "env": oci.environment(config, run),
+            "env": oci.environment(config, run, default),
             "cwd": (config.get("config") or {}).get("WorkingDir") or "/",
         }
         rlimits = {"NOFILE": resource.getrlimit(resource.RLIMIT_NOFILE)[1]}

@@ -5,6 +5,7 @@ where it was meant to go.
 """
 
 import asyncio
+import contextlib
 import json
 import resource
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from emulator.services.durable_objects.rules import NAMESPACE
 from emulator.store import Store
 
 from .assemble import DOOR, DOOR_KEY_HEADER, OURS, PROTOCOL_HEADER
+from .endpoint import Application, Endpoint
 from .groups import Groups
 from .sandbox import Sandbox
 from .secret import Secrets
@@ -32,6 +34,7 @@ from .upstream import BrokenError, Head, Headers, Send, Upstream
 
 MOST_CONNECTIONS = 256  # of one sandbox
 SHARE = 4  # all sandboxes together have one part in so many of the files that the emulator may open
+HANDSHAKE_SECONDS = 20
 IDLE_SECONDS = 60  # for which a connection may say nothing before a request and between two
 
 
@@ -121,26 +124,19 @@ class _Request:
 class Outbound:
     """Serves the connections of all sandboxes."""
 
-    def __init__(self, store: Store, groups: Groups, secrets: Secrets, door_key: str) -> None:
-        """`secrets` show objects that a request comes from the emulator, `door_key` shows it to the door."""
+    def __init__(self, store: Store, groups: Groups, secrets: Secrets, door_key: str, endpoint: Endpoint) -> None:
+        """`secrets` show objects that a request comes from the emulator, `door_key` shows it to the door.
+
+        `endpoint` answers what is for R2 itself.
+        """
         self._store = store
         self._groups = groups
         self._secrets = secrets
         self._door_key = door_key
         self._traffic: dict[int, _Traffic] = {}  # by sandbox
-        self._config = uvicorn.Config(
-            self._answer,
-            interface="asgi3",
-            http=_Protocol,
-            ws="none",
-            lifespan="off",
-            proxy_headers=False,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            timeout_keep_alive=IDLE_SECONDS,
-        )
+        self._endpoint = endpoint
+        self._config = _config(self._answer)
+        self._endpoint_config = _config(endpoint.answer)
 
     def accept(self, sandbox: Sandbox, outgoing: Outgoing) -> None:
         """Serve a connection; one too many is closed at once."""
@@ -157,12 +153,18 @@ class Outbound:
         task.add_done_callback(traffic.arriving.discard)
 
     async def _serve(self, sandbox: Sandbox, outgoing: Outgoing, state: ServerState) -> None:
-        if not self._config.loaded:
-            self._config.load()
+        for_endpoint = outgoing.address == self._endpoint.address
+        config = self._endpoint_config if for_endpoint else self._config
+        if not config.loaded:
+            config.load()
         told = {"sandbox": sandbox, "outgoing": outgoing}
-        await asyncio.get_running_loop().connect_accepted_socket(
-            lambda: _Protocol(config=self._config, server_state=state, app_state=told), outgoing.socket
-        )
+        with contextlib.suppress(OSError):  # a sandbox may break off, or say nothing that makes sense
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: _Protocol(config=config, server_state=state, app_state=told),
+                outgoing.socket,
+                ssl=self._endpoint.context if for_endpoint else None,
+                ssl_handshake_timeout=HANDSHAKE_SECONDS if for_endpoint else None,
+            )
 
     def _forget(self, sandbox: int) -> None:
         traffic = self._traffic.pop(sandbox)
@@ -224,6 +226,22 @@ class Outbound:
             await _pass_on(upstream, request.head([]), request, receive, send)
         finally:
             upstream.close()
+
+
+def _config(application: Application) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        interface="asgi3",
+        http=_Protocol,
+        ws="none",
+        lifespan="off",
+        proxy_headers=False,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=IDLE_SECONDS,
+    )
 
 
 async def _pass_on(upstream: Upstream, head: Head, request: _Request, receive: Receive, send: Send) -> None:

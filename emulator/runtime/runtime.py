@@ -27,6 +27,7 @@ from . import docker, packages, process, streams
 from .assemble import DOOR, DOOR_KEY_HEADER, Native, Surroundings, assemble
 from .deliveries import Deliveries
 from .docker import Docker, NoContainersError
+from .endpoint import Application, Endpoint
 from .groups import Group, Groups
 from .images import wanted_images
 from .outbound import Outbound
@@ -47,7 +48,8 @@ _PULL_MINUTES = 60
 class Runtime:
     """Serves the Workers of one world."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, hosts: Application) -> None:
+        """`hosts` answers what sandboxes ask of Cloudflare itself."""
         self._world = world
         self._folder = world.folder.resolve() / "runtime"
         self._objects = self._folder / "objects"
@@ -61,8 +63,9 @@ class Runtime:
         self._troubles: dict[tuple[str, str], NoContainersError] = {}
         self._secrets = Secrets()
         self._door_key = secrets.token_urlsafe(24)
-        self._outbound = Outbound(world.store, self.groups, self._secrets, self._door_key)
-        self.sandboxes = Sandboxes(world, self._tell, self._outbound.accept)
+        endpoint = Endpoint(world.folder.resolve() / "endpoint", hosts)
+        self._outbound = Outbound(world.store, self.groups, self._secrets, self._door_key, endpoint)
+        self.sandboxes = Sandboxes(world, self._tell, self._outbound.accept, endpoint)
         self._streams = streams.Streams(self.sandboxes, self._secrets)
         self.tails = Tails(self._tell_listening)
         self.deliveries = Deliveries(world, self._is_served, self._hand_over)

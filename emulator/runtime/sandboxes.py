@@ -28,6 +28,7 @@ from emulator.services.containers.shapes import MANAGED
 from emulator.store import Document
 from emulator.world import World
 
+from .endpoint import Endpoint
 from .images import resolve
 from .sandbox import Key, Sandbox
 from .verdicts import Verdict, verdict
@@ -46,12 +47,20 @@ class Sandboxes:
     """All sandboxes of one emulator."""
 
     def __init__(
-        self, world: World, tell: Callable[[Sandbox], None], outbound: Callable[[Sandbox, Outgoing], None]
+        self,
+        world: World,
+        tell: Callable[[Sandbox], None],
+        outbound: Callable[[Sandbox, Outgoing], None],
+        endpoint: Endpoint,
     ) -> None:
-        """`tell` hears of each sandbox that has ended, `outbound` takes connections that are intercepted."""
+        """`tell` hears of each sandbox that has ended, `outbound` takes connections that are intercepted.
+
+        `endpoint` is what those with internet reach of R2.
+        """
         self._world = world
         self._tell = tell
         self._outbound = outbound
+        self._endpoint = endpoint
         settings = world.settings
         layers = settings.layers or world.folder / "layers"
         self._engine = Engine(world.folder.resolve() / "sandboxes", settings.containers, Path(layers).resolve())
@@ -190,7 +199,8 @@ class Sandboxes:
         entrypoint = options.get("entrypoint") or _command(configuration)
         run = Run(key.object[:12], _environment(app, key, configuration, options), entrypoint, sandbox.labels)
         sandbox.outbound = {each: parse(each) for each in options.get("addresses") or ()}
-        way = Way(bool(options.get("enableInternet")), tuple(sandbox.outbound))
+        internet = bool(options.get("enableInternet"))
+        way = Way(internet, tuple(sandbox.outbound), self._endpoint.served if internet else None)
         sandbox.container = self._engine.start(image, size, run, way)
         sandbox.container.outbound = lambda outgoing: self._outbound(sandbox, outgoing)
         self._spawn(self._follow(sandbox, sandbox.container))

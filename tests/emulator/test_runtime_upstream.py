@@ -5,12 +5,14 @@ import contextlib
 import socket
 import struct
 from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from emulator.engine.container import Container, NotListeningError, Outgoing
 from emulator.engine.images import Image
+from emulator.runtime.endpoint import Endpoint
 from emulator.runtime.outbound import Outbound
 from emulator.runtime.sandbox import Key, Sandbox
 from emulator.runtime.secret import Secrets
@@ -194,7 +196,7 @@ async def _ended_by(asked: bytes) -> bool:
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     sandbox = Sandbox(Key("account", "namespace", "object"), "run")
-    outbound = Outbound(cast("Any", None), cast("Any", None), Secrets(), "key")
+    outbound = Outbound(cast("Any", None), cast("Any", None), Secrets(), "key", Endpoint(Path(), cast("Any", None)))
     outbound.accept(sandbox, Outgoing(ours, "192.0.2.1", 80))
     reader, writer = await asyncio.open_connection(sock=theirs)
     writer.write(asked)
@@ -234,7 +236,9 @@ async def _dialled(address: str) -> int:
     ours.setblocking(False)
     sandbox = Sandbox(Key("account", "namespace", "object"), "run")
     container = sandbox.container = _Connected("box", Image("box", "sha256:0", {}, ()), None, internet=True)
-    Outbound(cast("Any", None), cast("Any", None), Secrets(), "key").accept(sandbox, Outgoing(ours, address, 80))
+    Outbound(cast("Any", None), cast("Any", None), Secrets(), "key", Endpoint(Path(), cast("Any", None))).accept(
+        sandbox, Outgoing(ours, address, 80)
+    )
     reader, writer = await asyncio.open_connection(sock=theirs)
     writer.write(b"GET / HTTP/1.1\r\nhost: other\r\nconnection: close\r\n\r\n")
     with contextlib.suppress(ConnectionError):
