@@ -220,6 +220,7 @@ class Engine:
             "config": dict(container.image.config),
             "single_user": self._single_user,
             "seccomp": self._seccomp,
+            "fuse": self._programs.fuse,
         }
 
     def _send(self, job: Message, files: tuple[int, ...]) -> None:

@@ -103,8 +103,18 @@ def _row(table: str, name: str, *, ids: int) -> list[str] | None:
     return next((row for row in sound if name and name in (row[0], row[2])), None)
 
 
-def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rlimits: Mapping[str, int]) -> Any:
-    """The runtime's configuration. User and network namespace are those of the process that starts it."""
+def runtime(
+    process: Mapping[str, Any],
+    run: Run,
+    seccomp: Mapping[str, Any],
+    rlimits: Mapping[str, int],
+    *,
+    fuse: str | None = None,
+) -> Any:
+    """The runtime's configuration. User and network namespace are those of the process that starts it.
+
+    `fuse` is where the device of that name is, for sandboxes that have it.
+    """
     return {
         "ociVersion": "1.0.2",
         "hostname": run.hostname,
@@ -117,7 +127,7 @@ def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rl
             "capabilities": {kind: list(CAPABILITIES) for kind in ("bounding", "effective", "permitted")},
             "rlimits": [{"type": f"RLIMIT_{name}", "soft": value, "hard": value} for name, value in rlimits.items()],
         },
-        "mounts": _mounts(),
+        "mounts": [*_mounts(), *([_device("/dev/fuse", fuse)] if fuse else [])],
         "linux": {
             "namespaces": [{"type": each} for each in ("pid", "mount", "ipc", "uts", "cgroup")],
             "maskedPaths": list(_HIDDEN),
@@ -125,6 +135,10 @@ def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rl
             "seccomp": seccomp,
         },
     }
+
+
+def _device(place: str, source: str) -> dict[str, Any]:
+    return {"destination": place, "type": "bind", "source": source, "options": ["bind", "nosuid", "noexec"]}
 
 
 def _mounts() -> list[dict[str, Any]]:
