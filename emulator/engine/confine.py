@@ -215,6 +215,8 @@ def _make_device(device: Device) -> None:
     kernel.mount("device", folder, "tmpfs", kernel.NO_SUID | kernel.NO_EXEC, "mode=755,size=64k")
     os.mknod(target, 0o666 | stat.S_IFCHR, os.makedev(device.major, device.minor))
     os.chmod(target, 0o666)  # noqa: S103 - whatever the mask of this process is; only the sandbox sees it
+    kept = kernel.NO_SUID | kernel.NO_EXEC
+    kernel.mount("none", folder, flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kept)
 
 
 def _bind(each: Bound, handle: int) -> None:

@@ -22,6 +22,22 @@ test("a backup comes back, for its owner only", async () => {
   expect((await told("GET", "/v1/backups", undefined, { key: KEYS.bob })).body).toEqual({ backups: [] });
 });
 
+test("a backup of 64 MiB goes to R2 in parts and comes back in ranges, as it was", async () => {
+  const { at, ask } = fresh();
+  const run = async (command: string) => (await ask("POST", "/exec", { command })).body.stdout as string;
+  await run("mkdir /workspace/big && head -c 67108864 /dev/urandom > /workspace/big/noise");
+  const before = await run("sha256sum /workspace/big/noise");
+  const made = await ask("POST", "/backups", { directory: "/workspace/big" });
+  expect(made.status).toBe(201);
+  await ask("DELETE", "");
+  expect((await told("POST", `${at}/backups/${made.body.backup}/restore`)).status).toBe(200);
+  expect(await run("sha256sum /workspace/big/noise")).toBe(before);
+  // What is restored is mounted, and can be written to.
+  expect(await run("stat --file-system --format %T /workspace/big; cd /workspace/big && echo more > more && ls")).toMatch(
+    /^fuse.*\nmore\nnoise\n$/,
+  );
+}, 180_000);
+
 test("a mount holds the tenant's part of the bucket, for all sandboxes of the tenant and no others", async () => {
   const [mine, other, theirs] = [fresh(), fresh(), fresh()];
   const path = "/workspace/files";
