@@ -278,6 +278,7 @@ class Runtime:
                 "running": len(self.sandboxes.all()),
                 "internet": reason is None and self.sandboxes.no_internet() is None,
                 "no_internet": self.sandboxes.no_internet(),
+                "no_mounts": self.sandboxes.no_mounts(),
             }
         reason = next((str(error) for key, error in self._troubles.items() if self.groups.find(*key)), None)
         return {"engine": "docker", "available": reason is None, "reason": reason}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from emulator.engine import programs
 from emulator.engine.container import Container, Outgoing
 from emulator.engine.engine import Engine, Way
 from emulator.engine.engine import Size as EngineSize
@@ -110,6 +111,10 @@ class Sandboxes:
     def no_internet(self) -> str | None:
         """Why sandboxes have no way out here, or the newest that was to have one has none; None when they have."""
         return self._engine.no_internet or self._network_problem
+
+    def no_mounts(self) -> str | None:
+        """Why sandboxes can mount neither archives nor buckets here; None when they can."""
+        return programs.why_no_fuse()
 
     def _open(self) -> None:
         for remark in self._engine.open():
