@@ -20,7 +20,7 @@ from emulator.engine.container import Container, NotListeningError
 from emulator.engine.engine import Size
 from emulator.engine.images import Layer
 from emulator.engine.oci import ImageError
-from tests.emulator.engine import ordinary_user, test_commands
+from tests.emulator.engine import ordinary_user, test_commands, test_fuse
 from tests.emulator.engine.machine import PATIENCE, SMALL, Machine, supervisors, until
 
 ECHO = """use IO::Socket::INET;
@@ -353,6 +353,8 @@ if AS_ROOT:
         assert "\n" not in said
 
     def test_all_of_this_holds_for_an_ordinary_user():
-        counts, output = ordinary_user.run_tests(Path(__file__), Path(test_commands.__file__))
+        counts, output = ordinary_user.run_tests(
+            Path(__file__), *(Path(each.__file__) for each in (test_commands, test_fuse))
+        )
         assert counts["failed"] == counts["errors"] == counts["skipped"] == 0, output
         assert counts["passed"] >= 40, output
