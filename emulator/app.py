@@ -17,9 +17,10 @@ from .calls import Call, PendingError, Raw, Receive, Reply, Result, Scope, Taken
 from .errors import ApiError
 from .faults import Fault
 from .identity import account_resources, user_resources, zone_resources
-from .registry import API, CONTROL, Operation, Service
+from .registry import API, CONTROL, Hosted, Operation, Service
 from .router import Router
 from .runtime import edge
+from .runtime.routing import host_name
 from .runtime.runtime import Runtime
 from .world import World
 
@@ -41,21 +42,29 @@ class App:
     def __init__(self, world: World, services: list[Service]) -> None:
         self.world = world
         self.services = services
-        world.runtime = Runtime(world)
+        world.runtime = Runtime(world, self.serve_hosts)
         self._router = Router(operation for service in services for operation in service.operations)
         world.settlers = [settler for service in services for settler in service.settlers]
         world.sweepers = [sweeper for service in services for sweeper in service.sweepers]
         self._mounts = {segment: handler for service in services for segment, handler in service.mounts.items()}
+        self._hosts = {domain: hosted for service in services for domain, hosted in service.hosts.items()}
         self._asides = {_CONTROL_SEGMENT}.union(*(service.asides for service in services))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One connection event of ASGI."""
-        if scope["type"] == "http" and edge.is_for_edge(scope):
+        if scope["type"] == "http" and edge.is_for_edge(scope) and not self._host(scope):
             await self._edge(scope, receive, send)
         elif scope["type"] == "http":
             await self._http(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
+
+    async def serve_hosts(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a sandbox, for which there is nothing here but the services that have hosts of their own."""
+        if scope["type"] == "http" and self._host(scope):
+            await self._http(scope, receive, send)
+        else:
+            await _send(send, Raw(b"There is no such host here.\n", "text/plain; charset=utf-8", 421), head=False)
 
     async def start(self) -> None:
         """Run what services do when the server starts."""
@@ -104,8 +113,19 @@ class App:
             if not self._is_aside(call):
                 self._record(call, status, fault, (time.perf_counter() - started) * 1000)
 
+    def _host(self, scope: Scope) -> Hosted | None:
+        """The service that has the host; what bindings ask may name any host."""
+        if edge.is_of_binding(scope):
+            return None
+        name = host_name(edge.host_of(scope)).removesuffix(".localhost")
+        return next((hosted for domain, hosted in self._hosts.items() if name.endswith(f".{domain}")), None)
+
     def _route(self, call: Call) -> None:
         """Find the operation, if there is one; what is missing is answered later."""
+        if hosted := self._host(call.scope):
+            call.hosted = hosted.handler
+            call.operation_id = f"{hosted.service}.{hosted.name_of(call)}"
+            return
         if call.segments[0] in self._mounts:
             call.operation_id = f"mount.{call.segments[0]}"
             return
@@ -116,14 +136,14 @@ class App:
             call.operation_id = operation.id
 
     def _is_aside(self, call: Call) -> bool:
-        return call.segments[0] in self._asides
+        return call.hosted is None and call.segments[0] in self._asides
 
     def _record(self, call: Call, status: int, fault: Fault | None, ms: float) -> None:
         self.world.journal.record(
             time=self.world.clock.time(),
             method=call.method,
             path=call.path,
-            query=call.query_string,
+            query=call.query_string if call.hosted is None else "",  # where it may hold a signature
             status=status,
             ms=ms,
             operation=call.operation_id,
@@ -160,7 +180,7 @@ class App:
         return envelope(reply) if isinstance(reply, Result) else reply
 
     async def _perform(self, call: Call) -> Reply:
-        mount = self._mounts.get(call.segments[0])
+        mount = call.hosted or self._mounts.get(call.segments[0])
         if mount is not None:
             return await cast("Awaitable[Reply]", mount(call))
         if not call.allowed:

@@ -17,7 +17,7 @@ from . import errors
 from .errors import ApiError, Failure
 from .identity import Identity
 from .query import Query
-from .registry import Operation
+from .registry import Handler, Operation
 from .schema import Check, problems
 from .store import Document, Store
 from .world import World
@@ -83,6 +83,7 @@ class Call:
         self.raw_path = scope["raw_path"].decode("latin-1")
         self.query_string: str = scope["query_string"].decode("latin-1")
         self.params: dict[str, str] = {}
+        self.hosted: Handler | None = None  # what serves the whole host
         self.operation_id = ""  # empty when the path and method have no operation
         self.allowed: dict[str, Operation] = {}  # what the path offers, by method
         self.body_bytes = b""

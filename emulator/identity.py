@@ -106,6 +106,16 @@ class Identities:
             self._known[value] = identity
         return identity
 
+    def by_id(self, account: str, token_id: str) -> tuple[Identity, str] | None:
+        """The token of this id that an account or the user has, and the hash of its value, R2's secret access key."""
+        for digest, identity in self._roots.items():
+            if identity.id == token_id:
+                return identity, digest
+        document = self._store.get("token", account, token_id) or self._store.get("token", "user", token_id)
+        if document is None:
+            return None
+        return Identity(document["id"], document["name"], grants_of(document), document=document), document["digest"]
+
     def forget(self) -> None:
         """Look again: a minted token was changed or deleted."""
         self._known.clear()

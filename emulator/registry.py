@@ -73,6 +73,15 @@ class Mounted:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Hosted:
+    """What answers everything below a domain, and what it calls the operation that a request is."""
+
+    service: str
+    handler: Handler
+    name_of: Callable[["Call"], str]
+
+
 @dataclass
 class Service:
     """The operations of one service, with the source and date that hold for all of them unless said otherwise."""
@@ -83,6 +92,7 @@ class Service:
     base: str = API
     operations: list[Operation] = field(default_factory=list)
     mounts: dict[str, Handler] = field(default_factory=dict)
+    hosts: dict[str, Hosted] = field(default_factory=dict)  # by domain
     mounted: tuple[Mounted, ...] = ()
     asides: set[str] = field(default_factory=set)
     starters: list[Hook] = field(default_factory=list)
@@ -161,6 +171,19 @@ class Service:
         def register(handler: H) -> H:
             self.mounts[segment] = handler
             self.asides |= {segment} if aside else set()
+            self.mounted += rows
+            return handler
+
+        return register
+
+    def host(self, domain: str, name_of: Callable[["Call"], str], rows: tuple[Mounted, ...] = ()) -> Callable[[H], H]:
+        """Serve every host below a domain with one async handler that routes and authenticates.
+
+        The journal and faults know its operations by the names that `name_of` gives.
+        """
+
+        def register(handler: H) -> H:
+            self.hosts[domain] = Hosted(self.name, handler, name_of)
             self.mounted += rows
             return handler
 

@@ -1,7 +1,8 @@
-"""The certificate of the emulator's HTTPS port, which it makes for itself.
+"""Certificates that the emulator makes for itself: of its HTTPS port, and of what sandboxes reach by HTTPS.
 
-`wrangler containers images` and clients that insist on HTTPS reach the same emulator there. The certificate is good for
-this machine's names alone and can sign no other; who is to trust it is told its file (`NODE_EXTRA_CA_CERTS`).
+Each is good for its names alone and can sign no other, so that who trusts it trusts this machine with nothing else.
+That of the port, for `wrangler containers images` and others that insist on HTTPS, has this machine's own names; who is
+to trust it is told its file (`NODE_EXTRA_CA_CERTS`).
 """
 
 import os
@@ -10,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
 
+OWN_NAMES = ("127.0.0.1", "localhost", "*.localhost")
 _DAYS = 397  # more is refused by some clients
 _LEFT = timedelta(days=30)  # a certificate with less is made anew
 
@@ -22,11 +24,11 @@ class Certificate:
     key: Path
 
 
-def provide(folder: Path) -> Certificate:
-    """The certificate in a folder, made when there is none that will hold for a while."""
+def provide(folder: Path, names: tuple[str, ...] = OWN_NAMES) -> Certificate:
+    """The certificate in a folder, made for these names when there is none that will hold for a while."""
     found = Certificate(folder / "certificate.pem", folder / "key.pem")
     if not _is_good(found):
-        _make(found)
+        _make(found, names)
     return found
 
 
@@ -40,14 +42,16 @@ def _is_good(certificate: Certificate) -> bool:
     return certificate.key.exists() and read.not_valid_after_utc > datetime.now(UTC) + _LEFT
 
 
-def _make(certificate: Certificate) -> None:
+def _make(certificate: Certificate, names: tuple[str, ...]) -> None:
     from cryptography import x509  # noqa: PLC0415 - as above
     from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
 
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Cloudflare emulator on this machine")])
-    names = [x509.IPAddress(IPv4Address("127.0.0.1")), x509.DNSName("localhost"), x509.DNSName("*.localhost")]
+    meant: list[x509.GeneralName] = [
+        x509.IPAddress(IPv4Address(each)) if each[0].isdigit() else x509.DNSName(each) for each in names
+    ]
     now = datetime.now(UTC)
     made = (
         x509.CertificateBuilder()
@@ -57,7 +61,7 @@ def _make(certificate: Certificate) -> None:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + timedelta(days=_DAYS))
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.SubjectAlternativeName(meant), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -51,7 +51,8 @@ def up() -> int:
             if built_by.limit:
                 print(f"The image is built, but {built_by.limit}.", flush=True)
             port = urlsplit(cloudflare.base_url).port or 0
-            local_settings.update_copy(local_inputs.completed(wanted, built_by, base, port))
+            mounts = _mounts(cloudflare)
+            local_settings.update_copy(local_inputs.completed(wanted, built_by, base, port, mounts=mounts))
             _deploy(pulumi)
         outputs = json.loads(_checked(pulumi, "stack", "output", "--json", "--stack", STACK))
     dashboard = cloudflare.base_url.removesuffix("/client/v4") + "/dashboard"
@@ -63,6 +64,14 @@ def up() -> int:
         print("\nThe Worker is one of your own, so there is no smoke test for it.")
         return 0
     return _smoke(outputs, cloudflare, strict=not reason)
+
+
+def _mounts(cloudflare: Emulated) -> bool:
+    """Tell whether sandboxes mount archives and buckets as on an account; where not, say why."""
+    told = cloudflare.control("/runtime")["containers"]
+    if reason := told.get("no_mounts"):
+        print(f"{reason} Files and backups are copied instead.", flush=True)
+    return "no_mounts" in told and not reason
 
 
 def _reached_at(url: str, cloudflare: Emulated) -> list[str]:

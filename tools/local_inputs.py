@@ -13,13 +13,18 @@ from tools.builder import Builder
 from tools.paths import LOCAL, write_whole
 
 KEY_FILE: Final = LOCAL / "api-key"
-# No sandbox reaches an R2 of the emulator by its public name: mounts and backups go through the Worker's bindings.
-_HERE: Final = {"LOCAL_BUCKETS": "true"}
+# Where sandboxes cannot mount, or another engine runs them: files and backups go through the Worker's bindings.
+_COPIED: Final = {"LOCAL_BUCKETS": "true"}
 _SETTINGS: Final = "sandbox-stack:settings"
 
 
-def completed(wanted: dict[str, Any], built_by: Builder, bases: Bases, port: int) -> dict[str, Any]:
-    """Give the settings of the local stack with what they get from here; `port` is where its hosts are served."""
+def completed(
+    wanted: dict[str, Any], built_by: Builder, bases: Bases, port: int, *, mounts: bool = True
+) -> dict[str, Any]:
+    """Give the settings of the local stack with what they get from here.
+
+    `port` is where its hosts are served; `mounts` tells whether sandboxes reach R2 and mount as on an account.
+    """
     settings = copy.deepcopy(wanted)
     sandbox = settings.setdefault(_SETTINGS, {})
     for kind in (sandbox, *(sandbox.get("further_sandboxes") or {}).values()):
@@ -28,9 +33,9 @@ def completed(wanted: dict[str, Any], built_by: Builder, bases: Bases, port: int
     if str(domain.get("api_hostname") or domain.get("hostname") or "").endswith(".localhost"):
         sandbox["domain"] = {**domain, "local_port": port}
     key = {"sha256": hashlib.sha256(_key().encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
-    if not has_own_worker(wanted):
+    if not mounts and not has_own_worker(wanted):
         worker = sandbox.get("worker") or {}
-        sandbox["worker"] = {**worker, "variables": {**_HERE, **(worker.get("variables") or {})}}
+        sandbox["worker"] = {**worker, "variables": {**_COPIED, **(worker.get("variables") or {})}}
     access = sandbox.get("access") or {}
     sandbox["access"] = {**access, "api_keys": {**(access.get("api_keys") or {}), "local": key}}
     return settings

@@ -8,6 +8,7 @@ names: it could not reach the places themselves as the nobody it is.
 import os
 import select
 import signal
+import stat
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -45,11 +46,21 @@ class Disk:
 
 
 @dataclass(frozen=True)
+class Device:
+    """A character device, and what it is called below `STAGE`, where everybody may use it; only root can make one."""
+
+    name: str
+    major: int
+    minor: int
+
+
+@dataclass(frozen=True)
 class Surroundings:
     """What a confined process sees of this machine besides its own mounts."""
 
     bounds: tuple[Bound, ...] = ()
     disk: Disk | None = None
+    device: Device | None = None
     keep: tuple[int, ...] = field(default=())  # open files it may use
     leash: int | None = None  # a socket: once its other end sends no more, the process inside has to end
 
@@ -177,6 +188,8 @@ def _set_stage(around: Surroundings, owner: str) -> None:
     kernel.mount("stage", STAGE, "tmpfs", kernel.NO_SUID | kernel.NO_DEV, f"mode=755,size=16m{owner}")
     for each, handle in handles:
         _bind(each, handle)
+    if around.device:
+        _make_device(around.device)
     if around.disk and disk is not None:
         target = f"{STAGE}/{around.disk.name}"
         os.mkdir(target)
@@ -192,6 +205,18 @@ def _set_stage(around: Surroundings, owner: str) -> None:
             said = " ".join(done.stderr.decode(errors="replace").split())
             raise OSError(f"its disk cannot be mounted: {said or f'mount ended with {done.returncode}'}")
         os.close(disk)
+
+
+def _make_device(device: Device) -> None:
+    """A device that this machine's own one need not be open to all for."""
+    target = f"{STAGE}/{device.name}"
+    folder = os.path.dirname(target)
+    os.makedirs(folder)
+    kernel.mount("device", folder, "tmpfs", kernel.NO_SUID | kernel.NO_EXEC, "mode=755,size=64k")
+    os.mknod(target, 0o666 | stat.S_IFCHR, os.makedev(device.major, device.minor))
+    os.chmod(target, 0o666)  # noqa: S103 - whatever the mask of this process is; only the sandbox sees it
+    kept = kernel.NO_SUID | kernel.NO_EXEC
+    kernel.mount("none", folder, flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kept)
 
 
 def _bind(each: Bound, handle: int) -> None:

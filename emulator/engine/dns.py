@@ -74,12 +74,17 @@ class Server:
         self._is_own = is_own
         self._numbers = itertools.count(1)
         self._waiting: dict[int, _Waiting] = {}
+        self._served: Callable[[str], IPv4Address | None] = lambda _: None
         self._upstream: socket.socket | None = None
         self._next = ("", 0)
 
     def next_server(self, upstream: socket.socket, address: tuple[str, int]) -> None:
         """Ask another server from now on."""
         self._upstream, self._next = upstream, address
+
+    def serve_names(self, address_of: Callable[[str], IPv4Address | None]) -> None:
+        """Answer with these addresses from now on, whatever the next server knows."""
+        self._served = address_of
 
     @property
     def busy(self) -> bool:
@@ -98,6 +103,8 @@ class Server:
     def _decide(self, question: Question, client: tuple[str, int]) -> None:
         if question.kind == _AAAA:
             self._say(question.answer(_NO_ERROR), client)  # there is no way out over IPv6
+        elif served := self._served(question.name):
+            self._say(question.answer(_NO_ERROR, served if question.kind == _A else None), client)
         elif not self._upstream:
             self._own_answer(question, client, _NO_SUCH_NAME)
         elif len(self._waiting) >= _MOST_WAITING:

@@ -21,16 +21,18 @@ from .patterns import Pattern, parse
 INTERNET = "198.18.1.0/24"  # of the user-mode network: set aside for tests of networks, so no machine is hidden by it
 RESOLVER = "198.18.1.3"
 GATE = IPv4Address("198.18.0.1")
+SERVED = IPv4Address("198.18.2.1")
+"""Under which hosts are reached that this machine serves itself."""
 _CABLE, _FAR_END = "gate0", "sandbox0"
 _HERE, _LENGTH = IPv4Address("198.18.0.2"), 30
 # Where clouds hand out the credentials of this machine; the last two are Azure's and Alibaba's.
 _METADATA = tuple(map(IPv4Network, ("169.254.0.0/16", "168.63.129.16/32", "100.100.100.200/32")))
-_OWN_NETWORKS = (IPv4Network(INTERNET), IPv4Network(f"{GATE}/{_LENGTH}", strict=False))
+_OWN_NETWORKS = (IPv4Network(INTERNET), IPv4Network(f"{GATE}/{_LENGTH}", strict=False), IPv4Network(SERVED))
 _TABLE = 100
 _BYPASS_FIRST, _THEN_GATE = 90, 100
 _MARK = 0x5A  # a sandbox cannot set marks: it has neither NET_ADMIN nor NET_RAW
 _TRANSPARENT = 19
-_DNS, _BACKLOG, _BATCH = 53, 128, 16
+_DNS, _HTTPS, _BACKLOG, _BATCH = 53, 443, 128, 16
 _OWN_NAMESPACE = "/proc/self/ns/net"
 _EXPIRY = 0.5  # seconds between looks for names that nobody has answered
 
@@ -55,6 +57,7 @@ class Egress:
         self._rules: set[Rule] = set()
         self._ports: set[int] = set()
         self._names: dns.Server | None = None
+        self._domains: tuple[str, ...] = ()
         self._cut_off: set[IPv4Network] = set()
         if internet:
             self.cut_off(_METADATA)
@@ -86,6 +89,18 @@ class Egress:
                 network.add_rule(rule)
             self._rules.add(rule)
         self._patterns.update({each.text: each for each in new})
+
+    def serve(self, domains: Iterable[str]) -> None:
+        """Lead what is for hosts below these domains to this machine, by HTTPS; no other port is there."""
+        self._domains = tuple(f".{each}" for each in domains)
+        if self._gate is None:
+            self._open_gate()
+        assert self._names is not None  # noqa: S101 - there is no gate without it
+        self._names.serve_names(lambda name: SERVED if name.endswith(self._domains) else None)
+        if _HTTPS not in self._ports:
+            self._listen(_HTTPS)
+        with Network() as network:
+            network.add_rule(Rule(_TABLE, _THEN_GATE, to=IPv4Network(SERVED)))
 
     def _rules_for(self, pattern: Pattern) -> list[Rule]:
         """What leads to the gate; with internet a name has addresses of its own, which only a request tells apart."""

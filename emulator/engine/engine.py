@@ -44,11 +44,20 @@ class Size:
 
 
 @dataclass(frozen=True)
+class Served:
+    """Hosts that this machine serves itself, by HTTPS, and the certificate by which programs know them."""
+
+    domains: tuple[str, ...]
+    certificate: str  # in PEM
+
+
+@dataclass(frozen=True)
 class Way:
-    """What leads out of a container: the internet, and addresses whose requests are intercepted."""
+    """What leads out of a container: the internet, addresses whose requests are intercepted, hosts served here."""
 
     internet: bool = False
     addresses: tuple[str, ...] = ()
+    served: Served | None = None
 
 
 class Engine:
@@ -165,26 +174,27 @@ class Engine:
         group = self._hierarchy.group(name) if self._hierarchy else None
         container = Container(name, image, group, internet=way.internet and not self.no_internet)
         self.containers[name] = container
-        life = asyncio.ensure_future(self._live(container, size, run, way.addresses))
+        life = asyncio.ensure_future(self._live(container, size, run, way))
         self._lives.add(life)
         life.add_done_callback(self._lives.discard)
         return container
 
-    async def _live(self, container: Container, size: Size, run: Run, addresses: tuple[str, ...]) -> None:
-        await self._start(container, size, run, addresses)
+    async def _live(self, container: Container, size: Size, run: Run, way: Way) -> None:
+        await self._start(container, size, run, way)
         await container.unkept.wait()
         if container.left_behind:  # its keeper was killed
             await asyncio.to_thread(_clear, [self._folder / container.name])
         self.containers.pop(container.name, None)
         container.gone.set()
 
-    async def _start(self, container: Container, size: Size, run: Run, addresses: tuple[str, ...]) -> None:
+    async def _start(self, container: Container, size: Size, run: Run, way: Way) -> None:
         try:
             oci.arguments(container.image.name, container.image.config, run)
             await self.prepare(container.image)
             ours, theirs = link.pair()
             with theirs:
-                self._send({**self._description(container, size, run), "addresses": addresses}, (theirs.fileno(),))
+                out = {"addresses": way.addresses, "served": asdict(way.served) if way.served else None}
+                self._send({**self._description(container, size, run), **out}, (theirs.fileno(),))
             container.attach(ours)
         except Exception as error:  # noqa: BLE001 - whoever waits for the container must hear of it
             container.fail(error if isinstance(error, ImageError) else ImageError(str(error)))
@@ -210,6 +220,7 @@ class Engine:
             "config": dict(container.image.config),
             "single_user": self._single_user,
             "seccomp": self._seccomp,
+            "fuse": self._programs.fuse,
         }
 
     def _send(self, job: Message, files: tuple[int, ...]) -> None:

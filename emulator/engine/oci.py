@@ -65,10 +65,10 @@ def arguments(name: str, config: Mapping[str, Any], run: Run) -> list[str]:
     return argv
 
 
-def environment(config: Mapping[str, Any], run: Run) -> list[str]:
-    """The image's variables under those of this start."""
+def environment(config: Mapping[str, Any], run: Run, default: Mapping[str, str]) -> list[str]:
+    """The image's variables over those that are given by default and under those of this start."""
     said = dict(each.split("=", 1) for each in (config.get("config") or {}).get("Env") or () if "=" in each)
-    return [f"{key}={value}" for key, value in {"PATH": _PATH, "HOME": "/root", **said, **run.env}.items()]
+    return [f"{key}={value}" for key, value in {**default, "PATH": _PATH, "HOME": "/root", **said, **run.env}.items()]
 
 
 def user(config: Mapping[str, Any], passwd: str, group: str) -> tuple[int, int]:
@@ -104,8 +104,18 @@ def _row(table: str, name: str, *, ids: int) -> list[str] | None:
     return next((row for row in sound if name and name in (row[0], row[2])), None)
 
 
-def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rlimits: Mapping[str, int]) -> Any:
-    """The runtime's configuration. User and network namespace are those of the process that starts it."""
+def runtime(
+    process: Mapping[str, Any],
+    run: Run,
+    seccomp: Mapping[str, Any],
+    rlimits: Mapping[str, int],
+    *,
+    fuse: str | None = None,
+) -> Any:
+    """The runtime's configuration. User and network namespace are those of the process that starts it.
+
+    `fuse` is where the device of that name is, for sandboxes that have it.
+    """
     return {
         "ociVersion": "1.0.2",
         "hostname": run.hostname,
@@ -118,7 +128,7 @@ def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rl
             "capabilities": {kind: list(CAPABILITIES) for kind in ("bounding", "effective", "permitted")},
             "rlimits": [{"type": f"RLIMIT_{name}", "soft": value, "hard": value} for name, value in rlimits.items()],
         },
-        "mounts": _mounts(run.files),
+        "mounts": [*_mounts(run.files), *([_device("/dev/fuse", fuse)] if fuse else [])],
         "linux": {
             "namespaces": [{"type": each} for each in ("pid", "mount", "ipc", "uts", "cgroup")],
             "maskedPaths": list(_HIDDEN),
@@ -131,6 +141,10 @@ def runtime(process: Mapping[str, Any], run: Run, seccomp: Mapping[str, Any], rl
 def given(place: str) -> str:
     """Where in the bundle a file lies that is put somewhere in the container."""
     return f"etc/given-{place.strip('/').replace('/', '-')}"
+
+
+def _device(place: str, source: str) -> dict[str, Any]:
+    return {"destination": place, "type": "bind", "source": source, "options": ["bind", "nosuid", "noexec"]}
 
 
 def _mounts(files: Iterable[str]) -> list[dict[str, Any]]:

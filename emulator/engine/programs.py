@@ -1,6 +1,7 @@
 """The programs the engine runs, and why it cannot run where one is missing or the system does not let it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,9 @@ NO_NETWORK_PROGRAM = "there is no slirp4netns; `make setup` provides it, or inst
 BROKEN_NETWORK_PROGRAM = "{program} does not run; remove it and run `make setup`, or install the package slirp4netns"
 NO_TUN = "there is no {device}; load the module tun (as root: modprobe tun)"
 CLOSED_TUN = "this user may not open {device}; allow it (as root: chmod 0666 {device}), or run the emulator as root"
-_TUN = "/dev/net/tun"
+NO_FUSE = "Sandboxes cannot mount archives or buckets on this machine: {reason}."
+_TUN, _FUSE = "/dev/net/tun", "/dev/fuse"
+_FUSE_KERNEL = (5, 6)  # the first from which files of another process can be had
 _SYSTEM = ("/usr/sbin", "/sbin")  # not on every user's PATH
 _PROBE_SECONDS = 10
 _PROBE = "import ctypes,sys;sys.exit(ctypes.CDLL(None).unshare(0x70020000)!=0)"
@@ -44,6 +47,7 @@ class Programs:
     layers: Path
     network: Path | None  # slirp4netns, for sandboxes with a way out
     make_disk: Path | None  # mkfs.ext4, for root
+    fuse: bool  # whether sandboxes may serve file systems of their own
 
 
 def find(folder: Path | None) -> Programs:
@@ -62,17 +66,30 @@ def find(folder: Path | None) -> Programs:
     if probe.returncode:
         raise UnavailableError(NO_USERS)
     disk = _which(None, "mkfs.ext4") if confine.is_root() and Path("/dev/loop-control").exists() else None
-    return Programs(runc, layers, _which(folder, "slirp4netns"), disk)
+    return Programs(runc, layers, _which(folder, "slirp4netns"), disk, why_no_fuse() is None)
 
 
 def remarks(programs: Programs) -> list[str]:
     """What is limited less than on Cloudflare, in one sentence each."""
-    said = [] if programs.make_disk else [UNLIMITED_DISK]
+    no_fuse = why_no_fuse()
+    said = [*([] if programs.make_disk else [UNLIMITED_DISK]), *([no_fuse] if no_fuse else [])]
     try:
         cgroups.look()
     except cgroups.UnlimitedError as error:
         return [UNLIMITED.format(reason=error), *said]
     return said
+
+
+def why_no_fuse() -> str | None:
+    """Why sandboxes cannot mount archives and buckets here; None when they can."""
+    if not Path(_FUSE).exists():
+        return NO_FUSE.format(reason=f"there is no {_FUSE}; load the module fuse (as root: modprobe fuse)")
+    if not confine.is_root() and not os.access(_FUSE, os.R_OK | os.W_OK):
+        return NO_FUSE.format(reason=f"this user may not open {_FUSE}; allow it (as root: chmod 0666 {_FUSE})")
+    version = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
+    if version < _FUSE_KERNEL:
+        return NO_FUSE.format(reason=f"its kernel is {os.uname().release}, and this takes 5.6")
+    return None
 
 
 def why_no_internet(programs: Programs) -> str | None:

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from . import cgroups, confine, folders, link
+from . import cgroups, confine, folders, fuse_mounts, link
 from .own_addresses import OwnAddresses
 from .supervisor import Supervisor
 from .usernet import UserNetwork
@@ -87,7 +87,10 @@ def _sandbox(job: link.Message, files: list[int]) -> int:
             bounds.append(confine.Bound(str(_make_folder(folder)), "disk", writable=True))
         heard = _prepared(network)
         kept = (control.fileno(), *handles, *heard, *([addresses.fileno()] if addresses else ()))
-        around = confine.Surroundings(tuple(bounds), disk, kept, control.fileno())
+        device = confine.Device("device/fuse", *fuse_mounts.DEVICE) if job["fuse"] and confine.is_root() else None
+        if job["fuse"] and not device:
+            bounds.append(confine.Bound("/dev/fuse", "device/fuse", writable=True))
+        around = confine.Surroundings(tuple(bounds), disk, device, kept, control.fileno())
         supervisor = Supervisor(job, control, handles, heard, addresses)
         return confine.run(around, supervisor.run, network.start if network else None)
     finally:

@@ -16,11 +16,13 @@ import socket
 import stat
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
-from . import cgroups, kernel, link, oci, runc, usernet
+from . import cgroups, fuse, kernel, link, oci, runc, trust, usernet
 from .commands import Commands
 from .confine import ADDRESS, IDS, STAGE
 from .egress import Egress
+from .fuse import Fuse
 from .link import Message
 from .output import KEPT, Output
 from .own_addresses import OwnAddresses
@@ -53,6 +55,7 @@ class Supervisor:
     _runc: Runc = field(init=False)
     _commands: Commands = field(init=False)
     _output: Output = field(init=False)
+    _fuse: Fuse | None = None
 
     def __post_init__(self) -> None:
         self._runc = Runc(self.groups)
@@ -68,12 +71,14 @@ class Supervisor:
         with selectors.DefaultSelector() as selector:
             output = self._output = Output(selector)
             try:
+                self._fuse = Fuse(selector) if self.job["fuse"] else None
                 egress = Egress(selector, self._tell, internet=bool(self.network))
                 if self.addresses:
                     egress.cut_off(self.addresses.present)
                 egress.intercept(self.job["addresses"])
                 self._mount()
-                self._start(output.written, egress.resolv)
+                default = self._serve(egress)  # which may give it another resolver
+                self._start(output.written, egress.resolv, default)
             except (OSError, ValueError, oci.ImageError) as error:
                 self._tell({"event": "failed", "reason": str(error)})
                 return 1
@@ -94,6 +99,8 @@ class Supervisor:
                 egress.tend()
                 output.tend()
             output.drain()
+            if self._fuse:
+                self._fuse.abort()
         self._tell({"event": "exit", "code": self._code, "log": self._output.text})
         return 0
 
@@ -115,7 +122,15 @@ class Supervisor:
         options = f"userxattr,lowerdir={layers},upperdir={STAGE}/disk/upper,workdir={STAGE}/disk/work"
         kernel.mount("overlay", f"{_BUNDLE}/rootfs", "overlay", kernel.NO_SUID | kernel.NO_DEV, options)
 
-    def _start(self, output: int, resolv: str) -> None:
+    def _serve(self, egress: Egress) -> dict[str, str]:
+        """Let it reach, and trust, what this machine serves; the variables that this takes."""
+        served = self.job["served"]
+        if not served:
+            return {}
+        egress.serve(served["domains"])
+        return trust.add(f"{_BUNDLE}/rootfs", served["certificate"])
+
+    def _start(self, output: int, resolv: str, default: dict[str, str]) -> None:
         run = oci.Run(**self.job["run"])
         image, config = self.job["image"], self.job["config"]
         uid, gid = oci.user(config, self._read("etc/passwd"), self._read("etc/group"))
@@ -125,7 +140,7 @@ class Supervisor:
         process = {
             "user": {"uid": uid, "gid": gid},
             "args": argv,
-            "env": oci.environment(config, run),
+            "env": oci.environment(config, run, default),
             "cwd": (config.get("config") or {}).get("WorkingDir") or "/",
         }
         rlimits = {"NOFILE": resource.getrlimit(resource.RLIMIT_NOFILE)[1]}
@@ -133,7 +148,7 @@ class Supervisor:
             rlimits["NPROC"] = cgroups.MOST_PROCESSES
         if self.job["disk_limit"]:
             rlimits["FSIZE"] = self.job["disk_limit"]
-        self._write("config.json", json.dumps(oci.runtime(process, run, self.job["seccomp"], rlimits)))
+        self._write("config.json", json.dumps(self._runtime(process, run, rlimits)))
         self._write("etc/hostname", f"{run.hostname}\n")
         self._write("etc/hosts", f"127.0.0.1 localhost\n::1 localhost ip6-localhost\n{ADDRESS} {run.hostname}\n")
         self._write("etc/resolv.conf", resolv)
@@ -146,6 +161,12 @@ class Supervisor:
             raise oci.ImageError(f"the image {image} does not start: {runc.reason(argv[0])}")
         with open(_PID_FILE, encoding="ascii") as file:
             self._init = int(file.read())
+
+    def _runtime(self, process: dict[str, Any], run: oci.Run, rlimits: dict[str, int]) -> Any:
+        seccomp = self.job["seccomp"]
+        if self._fuse is None:
+            return oci.runtime(process, run, seccomp, rlimits)
+        return oci.runtime(process, run, fuse.filtered(seccomp), rlimits, fuse=fuse.DEVICE)
 
     def _let_ping(self) -> None:
         """Let every group of the sandbox send echo requests, which no capability of its allows."""
@@ -233,6 +254,8 @@ class Supervisor:
     def _signal(self, number: int, of: int | None) -> None:
         """Send a signal to the first process, or to that of a command that has not ended."""
         pid = self._init if of is None else self._commands.process(of)
+        if self._fuse and number == signal.SIGKILL and of is None:
+            self._fuse.abort()  # what waits for its file systems could not be killed
         if pid:
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
@@ -283,5 +306,5 @@ class Supervisor:
             code = runc.exit_code(status)
             if pid == self._init:
                 self._code = code
-            else:
+            elif not (self._fuse and self._fuse.ended(pid, self._init)):
                 self._commands.ended(pid, code)

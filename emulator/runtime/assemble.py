@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from emulator.services.s3.routes import DOMAIN
 from emulator.store import Document, Store
 from emulator.vault import Vault
 
@@ -31,7 +32,7 @@ _TAIL, _EARS = "emulator:tail", "emulator:ears"
 _DOOR_KEY = "emulator:key"
 _DISK = "emulator:objects"
 _CACHE = "emulator:cache"
-_INTERNET = "emulator:internet"
+_INTERNET, _OUTSIDE, _EMULATOR = "emulator:internet", "emulator:outside", "emulator:itself"
 _OLDEST_DATE = "2021-11-02"  # what an upload without a date means
 _DATE = "2026-10-01"  # of our own modules
 _JS = Path(__file__).parent / "js"
@@ -102,6 +103,8 @@ def assemble(plan: Plan, around: Surroundings) -> Assembled:
         services.append({"name": _STREAMS, "external": {"address": around.sandboxes.streams, "tcp": {}}})
     services += [_own(_CACHE, "cache.js", [])]
     services += [{"name": _INTERNET, **_internet(around.outbound)}]
+    services += [{"name": _EMULATOR, "external": {"address": around.address, "http": {}}}]
+    services += [_own(_OUTSIDE, "outside.js", _outside())]
     if plan.namespaces:
         services.append({"name": _DISK, "disk": {"path": str(around.objects), "writable": True}})
     sockets = [_socket(each.name, each.name) for each in plan.members] + [_socket(DOOR, DOOR)]
@@ -144,6 +147,12 @@ def _tail_bindings(plan: Plan, around: Surroundings) -> list[dict[str, Any]]:
     return [{"name": "EMULATOR", "service": _EARS}, {"name": "LISTENING", "json": json.dumps(listened)}]
 
 
+def _outside() -> list[dict[str, Any]]:
+    """What is outside of a Worker with buckets."""
+    targets = {"EMULATOR": _EMULATOR, "INTERNET": _INTERNET}
+    return [{"name": "DOMAIN", "text": DOMAIN}, *({"name": name, "service": each} for name, each in targets.items())]
+
+
 def _contained_namespaces(member: Member) -> dict[str, str]:
     """The namespaces of a script's container-enabled classes, and the classes; none of one that is no module."""
     if member.version["main_module"] is None:
@@ -173,7 +182,8 @@ def _worker(member: Member, bound: Bound, around: Surroundings, account: str) ->
         "compatibilityDate": version.get("compatibility_date") or _OLDEST_DATE,
         "compatibilityFlags": version["compatibility_flags"],
         "bindings": bound.values,
-        "globalOutbound": _INTERNET,
+        # Not for others: through a module of ours no Worker can open a connection with TLS by itself.
+        "globalOutbound": _OUTSIDE if any("r2Bucket" in each for each in bound.values) else _INTERNET,
         "cacheApiOutbound": _CACHE,
         "tails": [{"name": _TAIL, "props": {"json": json.dumps({"script": member.name, "version": version["id"]})}}],
     }

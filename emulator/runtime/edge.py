@@ -33,7 +33,12 @@ def host_of(scope: Scope) -> str:
 
 def is_for_edge(scope: Scope) -> bool:
     """Whether a request is not for the emulator's own API and registry; a binding may name any host."""
-    return not is_own_name(host_of(scope)) or any(name == _KEY for name, _ in scope["headers"])
+    return not is_own_name(host_of(scope)) or is_of_binding(scope)
+
+
+def is_of_binding(scope: Scope) -> bool:
+    """Whether it says that a binding asks; `answer` looks whether that is true."""
+    return any(name == _KEY for name, _ in scope["headers"])
 
 
 async def answer(runtime: Runtime, call: Call, send: Send) -> Raw | None:

@@ -28,6 +28,7 @@ from emulator.store import Store
 from .assemble import DOOR, DOOR_KEY_HEADER, OURS, PROTOCOL_HEADER
 from .authority import Authority
 from .encrypted import joined, server_name
+from .endpoint import Application, Endpoint
 from .groups import Groups
 from .sandbox import Sandbox
 from .secret import Secrets
@@ -36,6 +37,7 @@ from .upstream import BrokenError, Head, Headers, Send, Upstream
 
 MOST_CONNECTIONS = 256  # of one sandbox
 SHARE = 4  # all sandboxes together have one part in so many of the files that the emulator may open
+HANDSHAKE_SECONDS = 20
 IDLE_SECONDS = 60  # for which a connection may say nothing before a request and between two
 
 
@@ -140,10 +142,12 @@ class _Request:
 class Outbound:
     """Serves the connections of all sandboxes."""
 
-    def __init__(self, store: Store, groups: Groups, secrets: Secrets, door_key: str, authority: Authority) -> None:
+    def __init__(
+        self, store: Store, groups: Groups, secrets: Secrets, door_key: str, *, authority: Authority, endpoint: Endpoint
+    ) -> None:
         """`secrets` show objects that a request comes from the emulator, `door_key` shows it to the door.
 
-        Sandboxes trust `authority`.
+        Sandboxes trust `authority`; `endpoint` answers what is for R2 itself.
         """
         self._store = store
         self._groups = groups
@@ -151,19 +155,9 @@ class Outbound:
         self._door_key = door_key
         self._authority = authority
         self._traffic: dict[int, _Traffic] = {}  # by sandbox
-        self._config = uvicorn.Config(
-            self._answer,
-            interface="asgi3",
-            http=_Protocol,
-            ws="none",
-            lifespan="off",
-            proxy_headers=False,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            timeout_keep_alive=IDLE_SECONDS,
-        )
+        self._endpoint = endpoint
+        self._config = _config(self._answer)
+        self._endpoint_config = _config(endpoint.answer)
 
     def accept(self, sandbox: Sandbox, outgoing: Outgoing) -> None:
         """Serve a connection; one too many is closed at once."""
@@ -180,24 +174,32 @@ class Outbound:
         task.add_done_callback(traffic.arriving.discard)
 
     async def _serve(self, sandbox: Sandbox, outgoing: Outgoing, state: ServerState) -> None:
-        if not self._config.loaded:
-            self._config.load()
-        greeted, context = None, None
-        if any(each.secure and each.port == outgoing.port for each in sandbox.outbound.values()):
+        """An object that intercepts a name comes before what this machine serves under it."""
+        secret = any(each.secure and each.port == outgoing.port for each in sandbox.outbound.values())
+        config, context, greeted = self._config, None, None
+        if secret:
             try:
                 async with asyncio.timeout(IDLE_SECONDS):
                     greeted = await server_name(outgoing.socket)
             except (OSError, TimeoutError):
                 outgoing.socket.close()
                 return
-            if not _best(sandbox, outgoing, greeted, secure=True):
-                await self._past(sandbox, outgoing)
-                return
+        if greeted is not None and _best(sandbox, outgoing, greeted, secure=True):
             context = self._authority.context(greeted or outgoing.address)
+        elif outgoing.address == self._endpoint.address:
+            config, context = self._endpoint_config, self._endpoint.context
+        elif secret:
+            await self._past(sandbox, outgoing)
+            return
+        if not config.loaded:
+            config.load()
         told = {"sandbox": sandbox, "outgoing": outgoing, "greeted": greeted}
-        with contextlib.suppress(OSError):  # it may not want to be spoken to like this
+        with contextlib.suppress(OSError):  # a sandbox may break off, or say nothing that makes sense
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: _Protocol(config=self._config, server_state=state, app_state=told), outgoing.socket, ssl=context
+                lambda: _Protocol(config=config, server_state=state, app_state=told),
+                outgoing.socket,
+                ssl=context,
+                ssl_handshake_timeout=HANDSHAKE_SECONDS if context else None,
             )
 
     async def _past(self, sandbox: Sandbox, outgoing: Outgoing) -> None:
@@ -284,6 +286,22 @@ async def _bypass(sandbox: Sandbox, outgoing: Outgoing) -> socket.socket:
         return await sandbox.container.bypass(outgoing.address, outgoing.port)
     except (NotListeningError, TimeoutError) as error:
         raise ConnectionError from error
+
+
+def _config(application: Application) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        interface="asgi3",
+        http=_Protocol,
+        ws="none",
+        lifespan="off",
+        proxy_headers=False,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=IDLE_SECONDS,
+    )
 
 
 async def _pass_on(upstream: Upstream, head: Head, request: _Request, receive: Receive, send: Send) -> None:

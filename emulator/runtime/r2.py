@@ -5,17 +5,15 @@ is content. The shapes are those of workerd's `r2-api.capnp` of 2026-10.
 """
 
 import base64
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 
-from emulator.calls import Call, Raw, dump, parse_json
+from emulator.calls import JSON_TYPE, Call, Raw, dump, parse_json
 from emulator.errors import ApiError
 from emulator.paging import cursor_for, cut
-from emulator.services.r2 import objects
+from emulator.services.r2 import object_rules, objects
+from emulator.services.r2.object_rules import RefusalError, check_key
 from emulator.services.r2.objects import ALGORITHMS, Content, Details, Receiver
 from emulator.store import Document
-
-from . import r2_rules
-from .r2_rules import RefusalError, check_key
 
 _SIZE = "cf-r2-metadata-size"
 _MOST = 1000
@@ -32,15 +30,23 @@ async def answer(call: Call, bucket: str) -> Raw:
             return _READS[asked["method"]](call, bucket, asked)
         return await _change(call, bucket)
     except RefusalError as refusal:
-        return refusal.reply()
+        return _refused(refusal)
     except (ApiError, KeyError, TypeError, ValueError):
-        return RefusalError(400, 10029, "The request of the binding is not understood.").reply()
+        return _refused(RefusalError(400, 10029, "The request of the binding is not understood."))
+
+
+def _refused(refusal: RefusalError) -> Raw:
+    """As workerd reads it."""
+    headers = {"cf-r2-error": dump({"version": 1, "v4code": refusal.code, "message": refusal.text}).decode()}
+    if refusal.body:
+        headers[_SIZE] = str(len(refusal.body))
+    return Raw(refusal.body, JSON_TYPE, refusal.status, headers)
 
 
 def _check_bucket(call: Call, bucket: str) -> None:
     place, _, name = bucket.rpartition("/")
     if not call.store.has("r2_bucket", place, name):
-        raise RefusalError(404, 10006, "The specified bucket does not exist.")
+        raise object_rules.no_bucket()
 
 
 def _head(call: Call, bucket: str, asked: Document) -> Raw:
@@ -49,9 +55,9 @@ def _head(call: Call, bucket: str, asked: Document) -> Raw:
 
 def _get(call: Call, bucket: str, asked: Document) -> Raw:
     found = _existing(call, bucket, asked)
-    if not r2_rules.condition_holds(asked.get("onlyIf"), found):
-        raise r2_rules.failed_condition(dump(_shown(found)))
-    first, length = r2_rules.window(asked, found["size"])
+    if not object_rules.condition_holds(asked.get("onlyIf"), found):
+        raise object_rules.failed_condition(dump(_shown(found)))
+    first, length = object_rules.window(asked, found["size"])
     told = dump({**_shown(found), "range": {"offset": str(first), "length": str(length)}})
     path = call.world.blobs.path(found["sha256"])
     return Raw(path, "application/octet-stream", headers={_SIZE: str(len(told))}, window=(first, length), prefix=told)
@@ -67,24 +73,11 @@ def _list(call: Call, bucket: str, asked: Document) -> Raw:
     cursor = base64.urlsafe_b64decode(asked["cursor"]).decode() if asked.get("cursor") else ""
     after = max(asked.get("startAfter") or "", cursor) or None
     found = call.store.select(objects.OBJECT, bucket, order="key", prefix=prefix, after=after)
-    listed, more = cut(list(_folded(found, prefix, delimiter)), limit)
+    listed, more = cut(list(objects.folded(found, prefix, delimiter)), limit)
     shown = [_shown(each["object"], http=0 in include, custom=1 in include) for each in listed if "object" in each]
     answer: Document = {"objects": shown, "truncated": more}
     answer["delimitedPrefixes"] = [each["folder"] for each in listed if "folder" in each]
     return _told({**answer, "cursor": cursor_for(listed[-1]["last"])} if more else answer)
-
-
-def _folded(found: list[Document], prefix: str, delimiter: str) -> Iterator[Document]:
-    """Objects, and once each what they have in common up to a delimiter; `last` is the last key covered."""
-    folder: Document | None = None
-    for each in found:
-        inside, cut_at, _ = each["key"][len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
-        name = f"{prefix}{inside}{cut_at}" if cut_at else None
-        if folder and name == folder["folder"]:
-            folder["last"] = each["key"]
-            continue
-        folder = {"folder": name, "last": each["key"]} if name else None
-        yield folder or {"object": each, "last": each["key"]}
 
 
 _READS: dict[str, Callable[[Call, str, Document], Raw]] = {"head": _head, "get": _get, "list": _list}
@@ -127,8 +120,8 @@ def _put(call: Call, bucket: str, asked: Document, content: Content) -> Raw:
         if wanted != content.checksums[name]:
             text = f"The {name.upper()} checksum you specified did not match what we received."
             raise RefusalError(400, 10037, text)
-    if not r2_rules.condition_holds(asked.get("onlyIf"), objects.get(call.store, bucket, key)):
-        raise r2_rules.failed_condition()
+    if not object_rules.condition_holds(asked.get("onlyIf"), objects.get(call.store, bucket, key)):
+        raise object_rules.failed_condition()
     details = _details(asked)
     details.checksums = ("md5", *(name for name in given if name != "md5"))
     return _told(_shown(objects.put(call.world, bucket, key, content, details)))
@@ -155,8 +148,9 @@ def _create_upload(call: Call, bucket: str, asked: Document) -> Raw:
 def _complete_upload(call: Call, bucket: str, asked: Document) -> Raw:
     _upload(call, bucket, asked)
     stored = call.store.select(objects.PART, f"{bucket}/{asked['uploadId']}")
-    parts = r2_rules.parts_of(stored, asked["parts"])
-    return _told(_shown(objects.complete(call.world, bucket, asked["uploadId"], parts)))
+    parts = object_rules.parts_of(stored, asked["parts"])
+    content = objects.joined(call.world.blobs, parts)
+    return _told(_shown(objects.complete(call.world, bucket, asked["uploadId"], parts, content)))
 
 
 def _abort_upload(call: Call, bucket: str, asked: Document) -> Raw:
@@ -176,13 +170,13 @@ _CHANGES: dict[str, Callable[[Call, str, Document], Raw]] = {
 def _existing(call: Call, bucket: str, asked: Document) -> Document:
     found = objects.get(call.store, bucket, check_key(asked["object"]))
     if found is None:
-        raise r2_rules.no_key()
+        raise object_rules.no_key()
     return found
 
 
 def _upload(call: Call, bucket: str, asked: Document) -> None:
     if objects.find_upload(call.store, bucket, asked["uploadId"], asked["object"]) is None:
-        raise r2_rules.no_upload()
+        raise object_rules.no_upload()
 
 
 def _details(asked: Document) -> Details:

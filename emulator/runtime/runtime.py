@@ -28,6 +28,7 @@ from .assemble import DOOR, DOOR_KEY_HEADER, Native, Surroundings, assemble
 from .authority import Authority
 from .deliveries import Deliveries
 from .docker import Docker, NoContainersError
+from .endpoint import Application, Endpoint
 from .groups import Group, Groups
 from .images import wanted_images
 from .outbound import Outbound
@@ -48,7 +49,8 @@ _PULL_MINUTES = 60
 class Runtime:
     """Serves the Workers of one world."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, hosts: Application) -> None:
+        """`hosts` answers what sandboxes ask of Cloudflare itself."""
         self._world = world
         self._folder = world.folder.resolve() / "runtime"
         self._objects = self._folder / "objects"
@@ -62,9 +64,11 @@ class Runtime:
         self._troubles: dict[tuple[str, str], NoContainersError] = {}
         self._secrets = Secrets()
         self._door_key = secrets.token_urlsafe(24)
-        authority = Authority()
-        self._outbound = Outbound(world.store, self.groups, self._secrets, self._door_key, authority)
-        self.sandboxes = Sandboxes(world, authority, self._tell, self._outbound.accept)
+        authority, endpoint = Authority(), Endpoint(world.folder.resolve() / "endpoint", hosts)
+        self._outbound = Outbound(
+            world.store, self.groups, self._secrets, self._door_key, authority=authority, endpoint=endpoint
+        )
+        self.sandboxes = Sandboxes(world, authority, endpoint, self._tell, self._outbound.accept)
         self._streams = streams.Streams(self.sandboxes, self._secrets)
         self.tails = Tails(self._tell_listening)
         self.deliveries = Deliveries(world, self._is_served, self._hand_over)
@@ -277,6 +281,7 @@ class Runtime:
                 "running": len(self.sandboxes.all()),
                 "internet": reason is None and self.sandboxes.no_internet() is None,
                 "no_internet": self.sandboxes.no_internet(),
+                "no_mounts": self.sandboxes.no_mounts(),
             }
         reason = next((str(error) for key, error in self._troubles.items() if self.groups.find(*key)), None)
         return {"engine": "docker", "available": reason is None, "reason": reason}

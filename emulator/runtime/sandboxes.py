@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from emulator.engine import programs
 from emulator.engine.container import Container, Outgoing
 from emulator.engine.engine import Engine, Way
 from emulator.engine.engine import Size as EngineSize
@@ -29,6 +30,7 @@ from emulator.store import Document
 from emulator.world import World
 
 from .authority import PLACE, Authority
+from .endpoint import Endpoint
 from .images import resolve
 from .sandbox import Key, Sandbox
 from .verdicts import Verdict, verdict
@@ -50,14 +52,19 @@ class Sandboxes:
         self,
         world: World,
         authority: Authority,
+        endpoint: Endpoint,
         tell: Callable[[Sandbox], None],
         outbound: Callable[[Sandbox, Outgoing], None],
     ) -> None:
-        """All of them trust `authority`; `tell` hears of each that has ended, `outbound` takes what is intercepted."""
+        """All of them trust `authority`, and those with internet reach `endpoint`.
+
+        `tell` hears of each that has ended, `outbound` takes what is intercepted.
+        """
         self._world = world
         self._tell = tell
         self._outbound = outbound
         self._authority = authority
+        self._endpoint = endpoint
         settings = world.settings
         layers = settings.layers or world.folder / "layers"
         self._engine = Engine(world.folder.resolve() / "sandboxes", settings.containers, Path(layers).resolve())
@@ -107,6 +114,10 @@ class Sandboxes:
     def no_internet(self) -> str | None:
         """Why sandboxes have no way out here, or the newest that was to have one has none; None when they have."""
         return self._engine.no_internet or self._network_problem
+
+    def no_mounts(self) -> str | None:
+        """Why sandboxes can mount neither archives nor buckets here; None when they can."""
+        return programs.why_no_fuse()
 
     def _open(self) -> None:
         for remark in self._engine.open():
@@ -198,7 +209,8 @@ class Sandboxes:
         trusted = {PLACE: self._authority.certificate}  # also where nothing is intercepted yet: that can come later
         run = Run(key.object[:12], environment, entrypoint, sandbox.labels, trusted)
         sandbox.outbound = {each: parse(each) for each in options.get("addresses") or ()}
-        way = Way(bool(options.get("enableInternet")), tuple(sandbox.outbound))
+        internet = bool(options.get("enableInternet"))
+        way = Way(internet, tuple(sandbox.outbound), self._endpoint.served if internet else None)
         sandbox.container = self._engine.start(image, size, run, way)
         sandbox.container.outbound = lambda outgoing: self._outbound(sandbox, outgoing)
         self._spawn(self._follow(sandbox, sandbox.container))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.runtime.r2_rules import RefusalError, condition_holds, window
+from emulator.services.r2.object_rules import RefusalError, condition_holds, window
 from tests.emulator.runtime_stage import Stage
 
 SOURCE = (Path(__file__).parent / "runtime_r2.js").read_text()

@@ -1,13 +1,15 @@
 """How sandboxes end that the emulator itself fails, and what is kept of those that have ended; without an engine."""
 
 import asyncio
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from emulator.engine.container import Container
 from emulator.engine.images import Image
 from emulator.runtime.authority import Authority
+from emulator.runtime.endpoint import Endpoint
 from emulator.runtime.sandbox import Key, Sandbox
 from emulator.runtime.sandboxes import BROKEN, FULL, Sandboxes
 from emulator.services.containers import instances
@@ -21,7 +23,8 @@ def stage(raw: Control) -> Stage:
 
 
 def _sandboxes(stage: Stage) -> Sandboxes:
-    return Sandboxes(stage.raw.emulator.world, Authority(), lambda _: None, lambda _, __: None)
+    endpoint = Endpoint(Path(), cast("Any", None))
+    return Sandboxes(stage.raw.emulator.world, Authority(), endpoint, lambda _: None, lambda _, __: None)
 
 
 def _key(stage: Stage) -> Key:

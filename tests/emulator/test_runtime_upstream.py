@@ -5,6 +5,7 @@ import contextlib
 import socket
 import struct
 from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from emulator.engine.container import Container, NotListeningError, Outgoing
 from emulator.engine.images import Image
 from emulator.runtime.authority import Authority
+from emulator.runtime.endpoint import Endpoint
 from emulator.runtime.outbound import Outbound
 from emulator.runtime.sandbox import Key, Sandbox
 from emulator.runtime.secret import Secrets
@@ -192,12 +194,17 @@ def test_endless_headers_are_no_answer(answer: bytes):
         _answered(answer + b"\r\n\r\n")
 
 
+def _outbound() -> Outbound:
+    anything = cast("Any", None)
+    return Outbound(anything, anything, Secrets(), "key", authority=Authority(), endpoint=Endpoint(Path(), anything))
+
+
 async def _ended_by(asked: bytes) -> bool:
     """Whether the connection of a sandbox ends long before its time, when it asks for this and waits."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     sandbox = Sandbox(Key("account", "namespace", "object"), "run")
-    outbound = Outbound(cast("Any", None), cast("Any", None), Secrets(), "key", Authority())
+    outbound = _outbound()
     outbound.accept(sandbox, Outgoing(ours, "192.0.2.1", 80))
     reader, writer = await asyncio.open_connection(sock=theirs)
     writer.write(asked)
@@ -237,9 +244,7 @@ async def _dialled(address: str) -> int:
     ours.setblocking(False)
     sandbox = Sandbox(Key("account", "namespace", "object"), "run")
     container = sandbox.container = _Connected("box", Image("box", "sha256:0", {}, ()), None, internet=True)
-    Outbound(cast("Any", None), cast("Any", None), Secrets(), "key", Authority()).accept(
-        sandbox, Outgoing(ours, address, 80)
-    )
+    _outbound().accept(sandbox, Outgoing(ours, address, 80))
     reader, writer = await asyncio.open_connection(sock=theirs)
     writer.write(b"GET / HTTP/1.1\r\nhost: other\r\nconnection: close\r\n\r\n")
     with contextlib.suppress(ConnectionError):

@@ -43,6 +43,12 @@ def test_without_a_builder_every_kind_gets_the_ready_image():
     assert [kind.image.reference for kind in found.kinds] == [READY, BASES.ready("python")]
 
 
+@pytest.mark.parametrize(("mounts", "variables"), [(True, {}), (False, {"LOCAL_BUCKETS": "true"})])
+def test_files_are_copied_only_where_nothing_can_be_mounted(mounts: bool, variables: dict[str, str]):
+    whole = local_inputs.completed({}, Builder(name="here"), BASES, 8787, mounts=mounts)
+    assert (whole["sandbox-stack:settings"].get("worker") or {}).get("variables", {}) == variables
+
+
 def test_a_variant_that_cannot_be_had_is_refused_before_anything_is_built():
     with pytest.raises(SetupError) as caught:
         completed(Builder(name="here"), image={"variant": "musl"})

@@ -20,6 +20,7 @@ from emulator.settings import Account
 from emulator.testing import running
 from tests import ports
 from tests.emulator.conftest import Control
+from tests.emulator.s3_client import minted
 from tests.emulator.workers_upload import parts
 from tests.worker.image import with_files
 from tests.worker_build import share_packages
@@ -53,7 +54,6 @@ SECRETS = {"MODEL_API_KEY": "model-key", "GITHUB_TOKEN": "github-token", "AGENT_
 VARIABLES = {
     "API_HOSTNAME": API_HOST,
     "PREVIEW_HOSTNAME": PREVIEW_HOST,
-    "LOCAL_BUCKETS": "true",
     "MODEL_ENDPOINT": "https://model.test/v1/chat/completions",
     "MODEL_NAME": "some-model",
     "GITHUB_API": f"{GITHUB}/api/v3",
@@ -136,8 +136,14 @@ class _Deployment:
         ]
         for name in BUCKETS:
             self._made(f"{self.account}/r2/buckets", {"name": _bucket(name)})
+        key = minted(self.control, self.account.rpartition("/")[2], {_bucket("BACKUP_BUCKET"): "Write"})
         store = self._made(f"{self.account}/storage/kv/namespaces", {"title": "conversations"})["id"]
         secrets = {**SECRETS, "API_KEYS": json.dumps(keys)}
+        secrets |= {"R2_ACCESS_KEY_ID": key.key, "R2_SECRET_ACCESS_KEY": key.secret}
+        backups = {
+            "BACKUP_BUCKET_NAME": _bucket("BACKUP_BUCKET"),
+            "CLOUDFLARE_ACCOUNT_ID": self.account.rpartition("/")[2],
+        }
         return [
             *({"type": "durable_object_namespace", "name": name, "class_name": name} for name in KINDS),
             *({"type": "r2_bucket", "name": name, "bucket_name": _bucket(name)} for name in BUCKETS),
@@ -148,7 +154,10 @@ class _Deployment:
                 "namespace_id": "1",
                 "simple": {"limit": 100_000, "period": 60},
             },
-            *({"type": "plain_text", "name": name, "text": text} for name, text in self.variables.items()),
+            *(
+                {"type": "plain_text", "name": name, "text": text}
+                for name, text in {**backups, **self.variables}.items()
+            ),
             *({"type": "secret_text", "name": name, "text": text} for name, text in secrets.items()),
         ]
 

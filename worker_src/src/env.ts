@@ -59,7 +59,7 @@ export interface Env {
   CONSOLE?: string;
   /** JSON object from kind to the binding of its Durable Object class. */
   SANDBOX_KINDS?: string;
-  /** "true" where no real R2 can be reached: mounts and backups go through the bindings. */
+  /** "true" where sandboxes reach no R2 or cannot mount: files and backups are copied through the bindings. */
   LOCAL_BUCKETS?: string;
   ENVIRONMENT?: string;
 }

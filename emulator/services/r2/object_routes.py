@@ -11,14 +11,6 @@ from . import errors, objects, rules
 READ, WRITE = "Workers R2 Storage Read", "Workers R2 Storage Write"
 _OBJECTS = "/accounts/{account_id}/r2/buckets/{bucket_name}/objects"
 _OBJECT = _OBJECTS + "/{object_key*}"
-_HTTP = {
-    "content-type": "contentType",
-    "content-language": "contentLanguage",
-    "content-disposition": "contentDisposition",
-    "content-encoding": "contentEncoding",
-    "cache-control": "cacheControl",
-    "expires": "cacheExpiry",
-}
 
 
 def declare(api: Service) -> None:
@@ -70,7 +62,7 @@ def get_object(call: Call) -> Raw:
     found = objects.get(call.store, rules.bucket_scope(call), call.params["object_key"])
     if found is None:
         raise errors.NO_OBJECT()
-    names = {inner: outer for outer, inner in _HTTP.items()}
+    names = {inner: outer for outer, inner in objects.HTTP_FIELDS.items()}
     headers = {names[name]: str(value) for name, value in found["http"].items() if name in names}
     content_type = headers.pop("content-type", "application/octet-stream")
     headers |= {"etag": f'"{found["etag"]}"', "last-modified": stamp_of(found["uploaded"] / 1000)}
@@ -93,7 +85,7 @@ async def put_object(call: Call) -> Result:
     except BaseException:
         receiver.abandon()
         raise
-    http = {inner: call.headers[outer] for outer, inner in _HTTP.items() if outer in call.headers}
+    http = {inner: call.headers[outer] for outer, inner in objects.HTTP_FIELDS.items() if outer in call.headers}
     details = objects.Details(http, storage_class=storage_class)
     with call.store.transaction():
         rules.bucket_scope(call)  # it may have gone meanwhile

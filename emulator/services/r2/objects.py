@@ -4,7 +4,7 @@ Written by Workers through their bindings, over the API and by the control route
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +19,15 @@ UPLOAD = "r2_upload"
 PART = "r2_part"
 _COPY = 1024 * 1024
 LONGEST_KEY = 1024  # bytes
+HTTP_FIELDS = {
+    "content-type": "contentType",
+    "content-language": "contentLanguage",
+    "content-disposition": "contentDisposition",
+    "content-encoding": "contentEncoding",
+    "cache-control": "cacheControl",
+    "expires": "cacheExpiry",
+}
+"""What an object keeps of a client's headers, and as what."""
 ALGORITHMS = ("md5", "sha1", "sha256", "sha384", "sha512")
 
 
@@ -59,10 +68,20 @@ class Receiver:
         for each in self._hashes.values():
             each.update(data)
 
+    @property
+    def size(self) -> int:
+        """Bytes taken so far."""
+        return self._size
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """Of what was taken so far, in hex by algorithm."""
+        return {name: each.hexdigest() for name, each in self._hashes.items()}
+
     def finish(self) -> Content:
         """All pieces are there: keep the content."""
         self._file.close()
-        checksums = {name: each.hexdigest() for name, each in self._hashes.items()}
+        checksums = self.checksums
         self._blobs.adopt(self._path, checksums["sha256"])
         return Content(checksums["sha256"], self._size, checksums)
 
@@ -101,6 +120,19 @@ def put(world: World, bucket: str, key: str, content: Content, details: Details)
     return world.store.put(OBJECT, bucket, key, document)
 
 
+def folded(found: Iterable[Document], prefix: str, delimiter: str) -> Iterator[Document]:
+    """Objects, and once each what they have in common up to a delimiter; `last` is the last key covered."""
+    folder: Document | None = None
+    for each in found:
+        inside, cut_at, _ = each["key"][len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
+        name = f"{prefix}{inside}{cut_at}" if cut_at else None
+        if folder and name == folder["folder"]:
+            folder["last"] = each["key"]
+            continue
+        folder = {"folder": name, "last": each["key"]} if name else None
+        yield folder or {"object": each, "last": each["key"]}
+
+
 def delete(store: Store, bucket: str, keys: Iterable[str]) -> None:
     """Remove objects; those that are not there are no error."""
     for key in keys:
@@ -128,17 +160,22 @@ def put_part(store: Store, bucket: str, upload: str, number: int, content: Conte
     return etag
 
 
-def complete(world: World, bucket: str, upload: str, parts: list[Document]) -> Document:
-    """Make one object of the parts; an object of several parts has an etag of its own kind."""
-    begun = world.store.get(UPLOAD, bucket, upload) or {}
-    receiver = Receiver(world.blobs)
+def joined(blobs: Blobs, parts: list[Document]) -> Content:
+    """The content of all parts in one; takes its time where they are large."""
+    receiver = Receiver(blobs)
     for part in parts:
-        with world.blobs.path(part["sha256"]).open("rb") as file:
+        with blobs.path(part["sha256"]).open("rb") as file:
             while piece := file.read(_COPY):
                 receiver.add(piece)
-    joined = hashlib.md5(b"".join(bytes.fromhex(part["md5"]) for part in parts), usedforsecurity=False).hexdigest()
-    details = Details(begun["http"], begun["custom"], etag=f"{joined}-{len(parts)}")
-    done = put(world, bucket, begun["key"], receiver.finish(), details)
+    return receiver.finish()
+
+
+def complete(world: World, bucket: str, upload: str, parts: list[Document], content: Content) -> Document:
+    """Make one object of the parts; an object of several parts has an etag of its own kind."""
+    begun = world.store.get(UPLOAD, bucket, upload) or {}
+    etag = hashlib.md5(b"".join(bytes.fromhex(part["md5"]) for part in parts), usedforsecurity=False).hexdigest()
+    details = Details(begun["http"], begun["custom"], etag=f"{etag}-{len(parts)}")
+    done = put(world, bucket, begun["key"], content, details)
     abort(world.store, bucket, upload)
     return done
 

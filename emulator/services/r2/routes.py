@@ -5,7 +5,7 @@ from emulator.paging import cursor_after, cursor_for, cut, whole_query
 from emulator.registry import CONTROL, Fidelity, Service
 from emulator.schema import Check, either, fields, flag, items, nullable, number, text
 
-from . import errors, object_routes, objects, rules
+from . import errors, object_routes, objects, rules, temporary
 
 api = Service(
     "r2",
@@ -15,6 +15,7 @@ api = Service(
 control = Service("r2_control", source="the emulator's own", date="2026-11-16", base=CONTROL)
 
 api.on_sweep(objects.sweep)
+api.on_settle(temporary.sweep)
 object_routes.declare(api)
 
 READ, WRITE = "Workers R2 Storage Read", "Workers R2 Storage Write"
@@ -271,13 +272,14 @@ def delete_notification(call: Call) -> Result:
     return Result({})
 
 
-@api.operation("POST", "/accounts/{account_id}/r2/temp-access-credentials", needs=WRITE, fidelity=Fidelity.STORED)
+@api.operation("POST", "/accounts/{account_id}/r2/temp-access-credentials", needs=WRITE)
 def temporary_credentials(call: Call) -> Result:
     """Mint S3 credentials."""
     body = call.body(_CREDENTIALS, errors.INVALID)
-    if not call.store.has("r2_bucket", rules.buckets_scope(call), body["bucket"]):
+    place = rules.buckets_scope(call)
+    if not call.store.has("r2_bucket", place, body["bucket"]):
         raise errors.NO_BUCKET()
-    return Result(rules.temporary_credentials())
+    return Result(temporary.make(call.world, f"{place}/{body['bucket']}", body))
 
 
 @control.operation("PUT", "/r2/{account_id}/{bucket_name}/objects/{object_key}")

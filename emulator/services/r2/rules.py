@@ -6,7 +6,6 @@ What is configured on a bucket is kept as it was sent and goes with the bucket; 
 
 import hashlib
 import re
-import secrets
 from typing import Any
 
 from emulator.calls import Call
@@ -187,12 +186,3 @@ def _events(rule: Document) -> list[tuple[str, str, str]]:
 def notified_buckets(store: Store, queue_id: str) -> list[str]:
     """Scopes of the buckets whose events go to a queue, which therefore cannot be deleted."""
     return [scope for scope, _ in store.find_anywhere("r2_notification", "queue", queue_id)]
-
-
-def temporary_credentials() -> Document:
-    """S3 credentials; they open nothing, since objects are not served."""
-    return {
-        "accessKeyId": secrets.token_hex(16),
-        "secretAccessKey": secrets.token_hex(32),
-        "sessionToken": secrets.token_urlsafe(96),
-    }

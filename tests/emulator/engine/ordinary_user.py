@@ -49,10 +49,22 @@ def main() -> None:
     """Open what is needed and become nobody; then be the program that is named."""
     _mount_namespace()
     _open_up([ROOT, Path(sys.base_prefix), *parts()])
+    _open_fuse()
     os.setgroups([])
     os.setgid(_NOBODY)
     os.setuid(_NOBODY)
     os.execv(sys.argv[1], sys.argv[1:])  # noqa: S606 - there is no shell to prefer
+
+
+def _open_fuse() -> None:
+    """Let everybody use FUSE here, as most machines do."""
+    device = Path("/dev/fuse")
+    if device.exists():
+        stand_in = HOME / "fuse"
+        stand_in.unlink(missing_ok=True)
+        os.mknod(stand_in, 0o666 | stat.S_IFCHR, device.stat().st_rdev)
+        stand_in.chmod(0o666)
+        _check(ctypes.CDLL(None, use_errno=True).mount(bytes(stand_in), bytes(device), b"none", _BIND, b""))
 
 
 def _mount_namespace() -> None:

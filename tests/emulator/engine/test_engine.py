@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from emulator.engine import programs
 from emulator.engine.confine import STAGE
 from emulator.engine.container import Container, NotListeningError
 from emulator.engine.engine import Size
 from emulator.engine.images import Layer
 from emulator.engine.oci import ImageError
-from tests.emulator.engine import ordinary_user, test_commands
+from tests.emulator.engine import ordinary_user, test_commands, test_fuse
 from tests.emulator.engine.machine import PATIENCE, SMALL, Machine, supervisors, until
 
 ECHO = """use IO::Socket::INET;
@@ -298,6 +299,7 @@ def test_what_is_this_machines_cannot_be_written_by_its_supervisor(here: Machine
     options = {row[4]: row[5].split(",") for row in rows if row[4].startswith(f"{STAGE}/")}
     assert {name: "ro" in given for name, given in options.items() if name.count("/") <= 3} == {
         f"{STAGE}/disk": False,
+        **({f"{STAGE}/device": True} if programs.why_no_fuse() is None else {}),
         f"{STAGE}/layers/0": True,
         f"{STAGE}/runc": True,
         f"{STAGE}/bundle/rootfs": False,
@@ -350,6 +352,8 @@ if AS_ROOT:
         assert "\n" not in said
 
     def test_all_of_this_holds_for_an_ordinary_user():
-        counts, output = ordinary_user.run_tests(Path(__file__), Path(test_commands.__file__))
+        counts, output = ordinary_user.run_tests(
+            Path(__file__), *(Path(each.__file__) for each in (test_commands, test_fuse))
+        )
         assert counts["failed"] == counts["errors"] == counts["skipped"] == 0, output
         assert counts["passed"] >= 40, output

@@ -68,11 +68,11 @@ def test_images_for_other_machines_are_refused(said: Any, machine: str, problem:
 
 
 def test_variables_of_a_start_win_over_those_of_the_image():
-    said = oci.environment(config(Env=["A=1", "B=x=y", "odd"]), Run("h", {"A": "2", "C": ""}))
-    assert {"A=2", "B=x=y", "C=", "HOME=/root"} <= set(said)
+    said = oci.environment(config(Env=["A=1", "B=x=y", "odd"]), Run("h", {"A": "2", "C": ""}), {"B": "0", "D": "4"})
+    assert {"D=4", "A=2", "B=x=y", "C=", "HOME=/root"} <= set(said)
     assert "odd" not in said
     assert [each for each in said if each.startswith("PATH=")] == [f"PATH={oci._PATH}"]
-    assert "PATH=/only" in oci.environment(config(Env=["PATH=/only"]), Run("h"))
+    assert "PATH=/only" in oci.environment(config(Env=["PATH=/only"]), Run("h"), {})
 
 
 @pytest.mark.parametrize(

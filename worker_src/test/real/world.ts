@@ -26,6 +26,8 @@ function stage(): Stage {
 }
 
 export const STAGE = stage();
+/** Whether the Worker of this stage copies files through its bindings. */
+export const LOCAL_BUCKETS = process.env["SANDBOX_TEST_LOCAL_BUCKETS"] === "true";
 export const KEYS = STAGE.keys;
 export const API = "https://api.test";
 
@@ -137,4 +139,12 @@ export async function outside(
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
+}
+
+/** The keys of a bucket, as the account's owner sees them. */
+export async function objects(bucket: string): Promise<string[]> {
+  const { origin, account, token } = STAGE;
+  const url = `${origin}/client/v4/accounts/${account}/r2/buckets/${bucket}/objects?per_page=1000`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  return ((await answer.json()) as { result: { key: string }[] }).result.map(({ key }) => key);
 }

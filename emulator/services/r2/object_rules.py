@@ -1,9 +1,8 @@
-"""What R2 decides about a request: conditions, ranges, parts; and how it refuses."""
+"""What R2 decides about objects, whoever asks: conditions, ranges, parts; and how it refuses."""
 
 import re
 from typing import Any
 
-from emulator.calls import JSON_TYPE, Raw, dump
 from emulator.store import Document
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
@@ -11,19 +10,16 @@ _LEAST_PART = 5 * 1024 * 1024
 
 
 class RefusalError(Exception):
-    """An error the binding throws; `body` is what it may still learn."""
+    """R2 refuses, with a code that means the same over a binding and over S3; `body` is what a binding may learn."""
 
     def __init__(self, status: int, code: int, text: str, body: bytes = b"") -> None:
         super().__init__(text)
         self.status, self.code, self.text, self.body = status, code, text, body
 
-    def reply(self) -> Raw:
-        """As workerd reads it."""
-        error = dump({"version": 1, "v4code": self.code, "message": self.text}).decode()
-        headers = {"cf-r2-error": error}
-        if self.body:
-            headers["cf-r2-metadata-size"] = str(len(self.body))
-        return Raw(self.body, JSON_TYPE, self.status, headers)
+
+def no_bucket() -> RefusalError:
+    """There is no such bucket."""
+    return RefusalError(404, 10006, "The specified bucket does not exist.")
 
 
 def no_key() -> RefusalError:
