@@ -10,6 +10,7 @@ from tools import local_inputs
 from tools.bases import Bases
 from tools.builder import Builder
 from tools.errors import SetupError
+from tools.local_inputs import Machine
 
 DIGESTS = {"default": "0" * 64, "python": "2" * 64}
 BASES = Bases("", "", lambda variant: f"docker.io/cloudflare/sandbox@sha256:{DIGESTS[variant]}", tuple(DIGESTS))
@@ -17,14 +18,12 @@ READY = BASES.ready("default")
 OWN = f"docker.io/library/debian@sha256:{'1' * 64}"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_inputs, "_key", lambda: "key")
+def whole(built_by: Builder, document: dict[str, Any]) -> dict[str, Any]:
+    return local_inputs.completed(document, Machine(built_by, BASES, "0" * 32, 8787, "key"))
 
 
 def completed(built_by: Builder, **document: Any) -> SandboxSettings:
-    whole = local_inputs.completed({"sandbox-stack:settings": document}, built_by, BASES, 8787)
-    return SandboxSettings.parse(whole["sandbox-stack:settings"])
+    return SandboxSettings.parse(whole(built_by, document))
 
 
 def test_every_kind_of_sandbox_gets_the_builder():
