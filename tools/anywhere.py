@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 from urllib.parse import urlsplit
 
-from tools import emulated, install, local, make_stack, projects, stacks
+from tools import emulated, install, local, make_stack, projects, saved, stacks
 from tools.emulated import Emulated
 from tools.errors import DeployError, SetupError
 from tools.local import Deployed
@@ -32,6 +32,7 @@ def main(arguments: list[str]) -> int:
     """Run one action; a failure is one sentence on standard error."""
     options = _parser().parse_args(arguments)
     actions = {"up": _up, "down": _down, "status": _status, "logs": _logs, "env": _env, "serve": _serve}
+    actions |= {"save": _save, "load": _load}
     try:
         _require_packages()
         world = projects.world_of(
@@ -41,6 +42,10 @@ def main(arguments: list[str]) -> int:
     except SetupError as error:
         print(f"{error}", file=sys.stderr)
         return _NO if isinstance(error, DeployError) else _REFUSED
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{where}{error.strerror or error}", file=sys.stderr)
+        return _REFUSED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--zone", action="append", default=[])
     parser.add_argument("--worker", default="")
     parser.add_argument("--force", action="store_true")
+    parser.add_argument("--file", type=Path)
     return parser
 
 
@@ -139,6 +145,26 @@ def _env(world: World, options: argparse.Namespace) -> int:
     here = {"PULUMI_STACK": world.stack, "PULUMI_OPTION_CONFIG_FILE": str(world.settings_copy)}
     as_json = json.dumps(dict(sorted({**wanted, **here}.items())), indent=2)
     print(as_json if options.format == "json" else make_stack.shell_settings(world, wanted))
+    return _DONE
+
+
+def _save(world: World, options: argparse.Namespace) -> int:
+    found = saved.save(world, options.file, _progress(options))
+    told = {"file": str(found.file), "keys": str(found.keys), "bytes": found.size, "files": found.files}
+    said = (
+        f"Saved {world.qualified} to {found.file.name} ({found.size / 1e6:.1f} MB), and its keys to {found.keys.name}."
+    )
+    print(json.dumps(told, indent=2) if options.format == "json" else said)
+    return _DONE
+
+
+def _load(world: World, options: argparse.Namespace) -> int:
+    projects.make_folder(world)
+    found = saved.load(world, options.file, any_stack=not options.stack)
+    following = f"{world.command} up"
+    said = f"Loaded {found.qualified} from {options.file.name}.\n\nNext:\n  {following}"
+    told = {"stack": found.qualified, "file": str(options.file), "next": [following]}
+    print(json.dumps(told, indent=2) if options.format == "json" else said)
     return _DONE
 
 

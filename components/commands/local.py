@@ -10,34 +10,44 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from ..bundle import packaged
+from .exits import Exit
 from .formats import add_format
 
 _ACTIONS: Final = {
-    "up": "start the emulator, deploy the project to it and say where it answers; again after every change",
+    "up": "start the emulator, deploy the project to it and say where it answers; again after a change",
     "down": "destroy what was deployed, stop the emulator and forget the account",
     "status": "say what runs; the answer is no when the stack is not up",
     "logs": "follow what a deployed Worker logs and throws, until Ctrl-C",
-    "env": "print shell settings for running pulumi by hand on the local stack",
+    "env": "print shell settings for running pulumi by hand on the stack",
+    "save": "write account and state to FILE, and the keys of the secrets in them to FILE.keys",
+    "load": "read what `save` has written, in place of a stack that is not up",
+}
+# Options that only some actions take.
+_TAKEN_BY: Final = {
+    "file": ("save", "load"),
+    "port": ("up",),
+    "zone": ("up",),
+    "force": ("down",),
+    "worker": ("logs",),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the actions, each with its arguments."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    own = {name: actions.add_parser(name, help=text, description=text) for name, text in _ACTIONS.items()}
-    for each in own.values():
-        each.add_argument(
-            "--project", type=Path, default=Path(), metavar="FOLDER", help="of the project; the current one"
-        )
-        each.add_argument("--stack", metavar="NAME", help="the stack; `local`, or the only one that has settings")
-        each.add_argument(
-            "--folder", type=Path, metavar="FOLDER", help="of state and keys; .sandbox-local of the project"
-        )
-        add_format(each)
-    own["up"].add_argument("--port", type=_port, help="where the emulator serves; 8787, or where it did last")
-    own["up"].add_argument("--zone", action="append", metavar="NAME", help="a zone that the account has; repeatable")
-    own["down"].add_argument("--force", action="store_true", help="destroy what is protected, too")
-    own["logs"].add_argument("worker", nargs="?", help="name of the Worker, where the stack has several")
+    """Declare the arguments."""
+    parser.add_argument("action", choices=_ACTIONS, metavar="ACTION", help="what to do: see below")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="for save and load")
+    parser.add_argument(
+        "--project", type=Path, default=Path(), metavar="FOLDER", help="of the project; the current one"
+    )
+    parser.add_argument("--stack", metavar="NAME", help="the stack; the one that is up, `local`, or the only one")
+    parser.add_argument("--folder", type=Path, metavar="FOLDER", help="of account, state and keys; .sandbox-local")
+    add_format(parser)
+    parser.add_argument("--port", type=_port, help="up: where the emulator serves; 8787, or where it did last")
+    parser.add_argument("--zone", action="append", metavar="NAME", help="up: a zone that the account has")
+    parser.add_argument("--force", action="store_true", help="down: destroy what is protected, too")
+    parser.add_argument("--worker", metavar="NAME", help="logs: whose, where the stack has several Workers")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "\n".join(["actions:", *(f"  {name:<8}{text}" for name, text in _ACTIONS.items())])
 
 
 def _port(text: str) -> str:
@@ -46,17 +56,31 @@ def _port(text: str) -> str:
     return text
 
 
-def run(arguments: argparse.Namespace) -> NoReturn:
+def run(arguments: argparse.Namespace) -> Exit:
     """Become the program that does it: it has the terminal, and what ends it ends what it has begun."""
-    given = vars(arguments)
+    given, action = vars(arguments), arguments.action
+    for name, actions in _TAKEN_BY.items():
+        if given[name] and action not in actions:
+            return _refuse(f"{'FILE' if name == 'file' else f'--{name}'} is for {' and '.join(actions)}, not {action}")
+    if action in _TAKEN_BY["file"] and not arguments.file:
+        return _refuse(f"{action} needs a FILE")
     options = ["--project", str(arguments.project.resolve()), "--format", arguments.format]
-    if arguments.folder:
-        options += ["--folder", str(arguments.folder.resolve())]
+    options += [part for zone in arguments.zone or () for part in ("--zone", zone)]
+    options += ["--force"] if arguments.force else []
     for name in ("stack", "port", "worker"):
-        options += [f"--{name}", given[name]] if given.get(name) else []
-    options += [part for zone in given.get("zone") or () for part in ("--zone", zone)]
-    options += ["--force"] if given.get("force") else []
+        options += [f"--{name}={given[name]}"] if given[name] else []
+    for name in ("folder", "file"):
+        options += [f"--{name}={given[name].resolve()}"] if given[name] else []
+    return _become([sys.executable, "-m", "tools", "local", action, *options])
+
+
+def _become(program: list[str]) -> NoReturn:
     # Python finds the programs in the folder it is started in, unless it is told not to look there.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     os.chdir(packaged.programs())
-    os.execve(sys.executable, [sys.executable, "-m", "tools", "local", arguments.action, *options], environment)  # noqa: S606
+    os.execve(program[0], program, environment)  # noqa: S606
+
+
+def _refuse(message: str) -> Exit:
+    sys.stderr.write(f"{message}\n")
+    return Exit.REFUSED

@@ -1,6 +1,5 @@
 """`sandbox-stack` as a whole: what shows the way, what all commands have, and how they end."""
 
-import argparse
 import json
 import os
 import pty
@@ -24,15 +23,9 @@ PROGRAM = [sys.executable, "-m", "components"]
 
 
 def options(name: str) -> dict[str, list[str] | None]:
-    """Give the options of a command, those that all its actions have, with their choices."""
+    """Give the options of a command with their choices."""
     (commands,) = (each for each in cli.parser(name)._actions if each.dest == "command")
     own = commands.choices[name]  # type: ignore[index]  # it is a mapping of parsers
-    actions = [each for nested in own._actions if nested.dest == "action" for each in nested.choices.values()]
-    found = [_options(each) for each in actions or [own]]
-    return {option: choices for option, choices in found[0].items() if all(option in each for each in found)}
-
-
-def _options(own: argparse.ArgumentParser) -> dict[str, list[str] | None]:
     return {option: each.choices for each in own._actions for option in each.option_strings}
 
 
