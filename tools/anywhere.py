@@ -32,12 +32,15 @@ def main(arguments: list[str]) -> int:
     """Run one action; a failure is one sentence on standard error."""
     options = _parser().parse_args(arguments)
     actions = {"up": _up, "down": _down, "status": _status, "logs": _logs, "env": _env, "serve": _serve}
-    actions |= {"save": _save, "load": _load}
+    actions |= {"save": _save, "load": _load, "stop": _stop}
     try:
         _require_packages()
-        world = projects.world_of(
-            options.project.resolve(), stack=options.stack, folder=options.folder, port=options.port
-        )
+        if options.action in ("serve", "stop"):
+            world = World(options.project, "none", "none", options.folder, "sandbox-stack local", options.port)
+        else:
+            world = projects.world_of(
+                options.project.resolve(), stack=options.stack, folder=options.folder, port=options.port
+            )
         return actions[options.action](world, options)
     except SetupError as error:
         print(f"{error}", file=sys.stderr)
@@ -122,7 +125,7 @@ def status(world: World) -> dict[str, Any]:
 
 
 def _sandbox(seen: dict[str, Any]) -> dict[str, Any]:
-    return {name: seen.get(name) for name in ("application", "id", "state", "image")}
+    return {name: seen[name] for name in ("object", "application", "image", "state", "started")}
 
 
 def _logs(world: World, options: argparse.Namespace) -> int:
@@ -174,12 +177,19 @@ def _serve(world: World, _options: argparse.Namespace) -> int:
     tools = install.ensure()
     emulated.fetch_runtime(tools, sys.stderr)
     found = emulated.start(tools, world)
-    print(json.dumps({"base_url": found.base_url, "account_id": found.account_id, "token_file": _token_file(world)}))
+    print(
+        json.dumps(
+            {"base_url": found.base_url, "account_id": found.account_id, "token_file": str(world.emulator / "token")}
+        )
+    )
     return _DONE
 
 
-def _token_file(world: World) -> str:
-    return str(world.emulator / "token")
+def _stop(world: World, _options: argparse.Namespace) -> int:
+    """Stop the emulator and forget everything, without destroying what was deployed piece by piece."""
+    emulated.halt(world)
+    shutil.rmtree(world.folder)
+    return _DONE
 
 
 def _report_file(world: World) -> Path:
@@ -227,7 +237,7 @@ def _text(told: dict[str, Any]) -> str:
     if told.get("key_file"):
         rows["key"] = f"in {told['key_file']}"
     rows |= {f"Worker {name}": url for name, url in told.get("workers", {}).items()}
-    rows |= {f"sandbox {each['id']}": each["state"] for each in told.get("sandboxes", [])}
+    rows |= {f"sandbox {each['object'][:12]}": each["state"] for each in told.get("sandboxes", [])}
     rows |= {"log": told["log"]} if told.get("log") else {}
     width = max(map(len, rows), default=0)
     lines = [f"{told['stack']} is {told['state']}{':' if rows else '.'}"]

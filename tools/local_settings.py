@@ -40,9 +40,11 @@ def takes_settings(world: World, wanted: dict[str, Any]) -> str:
 
     It does when the project declares a setting `settings`, as the projects of `sandbox-stack init` do, or has one.
     """
-    key = f"{world.name}:settings"
+    own, short = f"{world.name}:settings", "settings"
+    if short in wanted:
+        return short
     declared = read(world.project / "Pulumi.yaml").get("config") or {}
-    return key if key in wanted or {"settings", key} & set(declared) else ""
+    return own if own in wanted or {own, short} & set(declared) else ""
 
 
 def openable(world: World, wanted: dict[str, Any]) -> dict[str, Any]:
