@@ -18,7 +18,7 @@ from tools.errors import DeployError, SetupError
 from tools.local_inputs import Machine
 from tools.locks import locked
 from tools.progress import Board
-from tools.world import World
+from tools.world import CHECKOUT, World
 
 _BUCKET: Final = "cloudflare:index/r2Bucket:R2Bucket"
 _WORKER: Final = "cloudflare-sandbox:index:WorkerScript"
@@ -126,8 +126,8 @@ def _empty_buckets(world: World, pulumi: Engine, cloudflare: Emulated, out: Text
     if protected := sum(1 for each in found if each.get("protect")):
         # The engine would refuse these, after it has destroyed the others.
         why = f"it is a lasting one: {protected} of its resources are protected"
-        command = world.command
-        remedy = f"Set environment to throw-away in {world.settings.name}, run `{command} up`, then `{command} down`"
+        by_settings = f"Set environment to throw-away in {world.settings.name}, run `make up`, then `make down`"
+        remedy = by_settings if world is CHECKOUT else f"If it may go with all its data: `{world.command} down --force`"
         raise SetupError("the local stack was not destroyed", why, remedy)
     for each in found:
         if each["type"] == _BUCKET and (outputs := each.get("outputs")):

@@ -207,6 +207,8 @@ def _read_keys(file: Path) -> dict[str, bytes]:
         keys = {_KEYS[name]: base64.b64decode(value, validate=True) for name, value in found.items()}
     except (ValueError, TypeError, KeyError, binascii.Error) as error:
         raise SetupError(what, "it holds no keys of a stack", remedy) from error
+    if missing := sorted({"token", "passphrase"} - found.keys()):  # the others are made when they are first needed
+        raise SetupError(what, f"it lacks {' and '.join(missing)}", remedy)
     return keys
 
 

@@ -13,7 +13,7 @@ class Calls(TypedDict, total=False):
     path: str
     """A pattern such as `*/workers/scripts/*`."""
     operation: str
-    """A pattern for the names that `docs/emulator.md` lists, such as `r2.*`."""
+    """A pattern for the names that `control("GET", "/operations")` of the emulator lists, such as `r2.*`."""
     nth: int
     """The first call of these that fails; 1."""
     times: int

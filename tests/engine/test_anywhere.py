@@ -63,7 +63,7 @@ class Place:
 @pytest.fixture
 def place(environment: Path, tmp_path: Path) -> Iterator[Place]:
     made = Place(tmp_path, environment)
-    written = made.run("sandbox-stack", "init", "demo", "--yes", cwd=tmp_path)
+    written = made.run("sandbox-stack", "init", "demo", "--yes", "--environment", "lasting", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     (made.folder / ".venv").symlink_to(environment)
     share_packages(made.folder)
@@ -99,11 +99,18 @@ def test_a_project_lives_on_this_machine_from_the_package_alone(place: Place):
     assert [each["state"] for each in now["sandboxes"]] == ["running"]
     assert key not in json.dumps(now)
 
+    by_hand = f'eval "$({place.programs}/sandbox-stack local env)" && pulumi stack output worker_name'
+    shell = subprocess.run(["sh", "-c", by_hand], cwd=place.folder, env=place.env, capture_output=True, text=True)
+    assert shell.stdout == "demo-dev\n", shell.stderr
+
     follow_the_log(place, told, key)
     saved = place.folder.parent / "demo.stack"
     save(place, told, saved, key)
 
-    gone, said = place.command("down")
+    _, refused = place.command("down", code=2)
+    assert "it is a lasting one" in refused
+    assert refused.rstrip().endswith("local down --force`")
+    gone, said = place.command("down", "--force")
     assert gone == {"stack": "demo/dev", "destroyed": True, "kept": False}
     assert "Deleted 1 object in the bucket demo-dev-files." in said
     assert_nothing_is_left(place)

@@ -82,3 +82,28 @@ def test_the_api_is_told_where_the_emulator_serves_it_and_other_hosts_are_left_a
     elsewhere = completed(Builder(name="here"), domain={"hostname": "previews.example"}).domain
     assert elsewhere is not None
     assert elsewhere.local_port is None
+
+
+def test_ids_of_an_account_elsewhere_are_not_taken_along():
+    elsewhere = {"hostname": "previews.example", "zone_id": "f" * 32}
+    found = completed(Builder(name="here"), account_id="a" * 32, domain=elsewhere)
+    assert (found.account_id, found.domain and found.domain.zone_id) == ("0" * 32, None)
+    assert local_inputs.zone({"domain": elsewhere}) == "previews.example"
+    assert local_inputs.zone({"domain": {**elsewhere, "zone": "example"}}) == "example"
+    assert local_inputs.zone({}) == ""
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"image": "debian"},
+        {"domain": ["previews.example"]},
+        {"worker": {"variables": []}},
+        {"access": {"api_keys": "mine"}},
+        {"further_sandboxes": {"py": None}},
+        {"further_sandboxes": []},
+    ],
+)
+def test_settings_of_a_wrong_form_are_left_for_the_program_to_refuse(document: dict[str, Any]):
+    assert whole(Builder(name="here"), document) is document
+    assert local_inputs.zone(document) == ""
