@@ -78,6 +78,7 @@ def _progress(options: argparse.Namespace) -> TextIO:
 
 
 def _up(world: World, options: argparse.Namespace) -> int:
+    projects.require_environment(world)
     projects.make_folder(world)
     found = local.up(world, _progress(options), zones=options.zone)
     told = _described(world, found)

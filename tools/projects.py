@@ -32,6 +32,18 @@ def world_of(project: Path, *, stack: str = "", folder: Path | None = None, port
     return found if stack else World(project, name, _chosen(found), place, command, port)
 
 
+def require_environment(world: World) -> None:
+    """Refuse a project whose own environment is not there: the engine would say so after minutes, and less clearly."""
+    runtime = local_settings.read(world.project / "Pulumi.yaml").get("runtime")
+    options = runtime.get("options") if isinstance(runtime, dict) else None
+    named = options.get("virtualenv") if isinstance(options, dict) else None
+    if isinstance(named, str) and not (world.project / named / "bin" / "python").exists():
+        install = f"python3 -m venv {named} && {named}/bin/pip install --requirement requirements.txt"
+        raise SetupError(
+            f"{world.name} cannot run", f"there is no Python environment in {named}", f"Make it: {install}"
+        )
+
+
 def make_folder(world: World) -> None:
     """Make the folder of a world, for its owner alone and out of version control; refuse one in use."""
     world.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -61,6 +61,18 @@ def test_what_is_no_project_is_one_clear_sentence(tmp_path: Path, content: str |
     assert told in str(caught.value)
 
 
+def test_a_project_without_its_environment_is_told_how_to_make_it(tmp_path: Path):
+    projects.require_environment(projects.world_of(project(tmp_path)))
+    world = projects.world_of(project(tmp_path, runtime={"name": "python", "options": {"virtualenv": ".venv"}}))
+    with pytest.raises(
+        SetupError, match=r"demo cannot run: there is no Python environment in \.venv\. Make it: python3"
+    ):
+        projects.require_environment(world)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").touch()
+    projects.require_environment(world)
+
+
 def test_a_folder_that_holds_something_else_is_refused_since_down_would_take_it_away(tmp_path: Path):
     world = projects.world_of(project(tmp_path), folder=tmp_path / "mine")
     projects.make_folder(world)
