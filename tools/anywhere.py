@@ -9,7 +9,6 @@ import contextlib
 import importlib.util
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -41,6 +40,7 @@ def main(arguments: list[str]) -> int:
             world = projects.world_of(
                 options.project.resolve(), stack=options.stack, folder=options.folder, port=options.port
             )
+        projects.require_own(world)
         return actions[options.action](world, options)
     except SetupError as error:
         print(f"{error}", file=sys.stderr)
@@ -93,7 +93,7 @@ def _down(world: World, options: argparse.Namespace) -> int:
     _report_file(world).unlink(missing_ok=True)
     kept = bool(stacks.known(world.backend)) or world.emulator.exists()
     if not kept:
-        shutil.rmtree(world.folder, ignore_errors=True)
+        projects.remove_folder(world)
     if options.format == "json":
         print(json.dumps({"stack": world.qualified, "destroyed": gone, "kept": kept}, indent=2))
     else:
@@ -189,7 +189,7 @@ def _serve(world: World, _options: argparse.Namespace) -> int:
 def _stop(world: World, _options: argparse.Namespace) -> int:
     """Stop the emulator and forget everything, without destroying what was deployed piece by piece."""
     emulated.halt(world)
-    shutil.rmtree(world.folder)
+    projects.remove_folder(world)
     return _DONE
 
 

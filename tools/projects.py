@@ -14,7 +14,8 @@ FOLDER: Final = ".sandbox-local"
 """Where a world is unless another place is named: in the project, with a file that keeps it from version control."""
 _PROGRAM: Final = "sandbox-stack"
 _STACK: Final = "local"
-_MARK: Final = "# Made by `sandbox-stack local`, which takes it away again.\n*\n"
+_MARK: Final = ".gitignore"
+_MARK_TEXT: Final = "# Made by `sandbox-stack local`, which takes it away again.\n*\n"
 
 
 def world_of(project: Path, *, stack: str = "", folder: Path | None = None, port: str = "") -> World:
@@ -44,16 +45,28 @@ def require_environment(world: World) -> None:
         )
 
 
-def make_folder(world: World) -> None:
-    """Make the folder of a world, for its owner alone and out of version control; refuse one in use."""
-    world.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    ignore = world.folder / ".gitignore"
-    if ignore.is_file() and ignore.read_text() == _MARK:
-        return
-    if any(world.folder.iterdir()):
+def require_own(world: World) -> None:
+    """Refuse a folder that is for something else: `down` takes it away with all that it holds."""
+    if world.folder.exists() and not _is_own(world) and any(world.folder.iterdir()):
         remedy = "Name one that is empty, or does not exist: `down` takes it away with all that it holds"
         raise SetupError(f"cannot use {world.folder}", "it holds something else", remedy)
-    ignore.write_text(_MARK)
+
+
+def make_folder(world: World) -> None:
+    """Make the folder of a world, for its owner alone and out of version control."""
+    world.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (world.folder / _MARK).write_text(_MARK_TEXT)
+
+
+def remove_folder(world: World) -> None:
+    """Take the folder away, if it is one that was made here."""
+    if _is_own(world):
+        shutil.rmtree(world.folder, ignore_errors=True)
+
+
+def _is_own(world: World) -> bool:
+    mark = world.folder / _MARK
+    return mark.is_file() and mark.read_text(errors="replace") == _MARK_TEXT
 
 
 def program(project: Path) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools import local_settings, projects
+from tools import anywhere, local_settings, projects
 from tools.errors import SetupError
 from tools.world import World
 
@@ -73,16 +73,29 @@ def test_a_project_without_its_environment_is_told_how_to_make_it(tmp_path: Path
     projects.require_environment(world)
 
 
-def test_a_folder_that_holds_something_else_is_refused_since_down_would_take_it_away(tmp_path: Path):
-    world = projects.world_of(project(tmp_path), folder=tmp_path / "mine")
-    projects.make_folder(world)
-    (world.folder / "state").mkdir()
-    projects.make_folder(world)
-    assert (world.folder / ".gitignore").read_text().splitlines()[-1] == "*"
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / "thesis.tex").touch()
-    with pytest.raises(SetupError, match="it holds something else"):
-        projects.make_folder(projects.world_of(tmp_path, folder=tmp_path / "theirs"))
+def test_only_a_folder_of_its_own_is_used_and_taken_away(tmp_path: Path):
+    mine = projects.world_of(project(tmp_path), folder=tmp_path / "mine")
+    for _ in range(2):
+        projects.require_own(mine)
+        projects.make_folder(mine)
+    (mine.folder / "state").mkdir()
+    projects.require_own(mine)
+    assert (mine.folder / ".gitignore").read_text().splitlines()[-1] == "*"
+    projects.remove_folder(mine)
+    assert not mine.folder.exists()
+
+
+@pytest.mark.parametrize("action", ["up", "down", "status", "load"])
+def test_a_folder_that_holds_something_else_stays_as_it_is(
+    tmp_path: Path, action: str, capsys: pytest.CaptureFixture[str]
+):
+    theirs = project(tmp_path) / "theirs"
+    theirs.mkdir()
+    for name in ("emulator.json", "up.json", ".gitignore"):
+        (theirs / name).write_text("{}")
+    assert anywhere.main([action, "--project", str(tmp_path), "--folder", str(theirs)]) == 2
+    assert "it holds something else" in capsys.readouterr().err
+    assert len(list(theirs.iterdir())) == 3
 
 
 @pytest.mark.parametrize(
