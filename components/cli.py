@@ -43,6 +43,11 @@ GROUPS: Final = {
             ".commands.policy", "print the folder of the policy pack, for `pulumi preview --policy-pack`"
         ),
     },
+    "on this machine": {
+        "local": Command(
+            ".commands.local", "deploy a project to an emulated account on this machine, without an account"
+        ),
+    },
     "operate": {
         "key": Command(
             ".commands.key", "make an API key for the Worker: prints it once, with the settings that allow it"

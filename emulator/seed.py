@@ -6,7 +6,7 @@ Seeding is idempotent: what is there already (perhaps changed since) stays as it
 import hashlib
 
 from .clock import Clock
-from .settings import Settings
+from .settings import Account, Settings
 from .store import Document, Store
 
 SETUP_KINDS = ("account", "zone", "mirror_blob", "mirror_manifest", "mirror_repository", "mirror_tag")
@@ -15,16 +15,22 @@ SETUP_KINDS = ("account", "zone", "mirror_blob", "mirror_manifest", "mirror_repo
 
 def seed(store: Store, clock: Clock, settings: Settings) -> None:
     """Write what is missing."""
-    now = clock.stamp()
     for account in settings.accounts:
-        document = store.get("account", "", account.id)
-        if document is None:
-            body = {"id": account.id, "name": account.name, "created_on": now}
-            document = store.put("account", "", account.id, body)
-        for name in account.zones:
-            zone_id = hashlib.md5(f"{account.id}/{name}".encode(), usedforsecurity=False).hexdigest()
-            if not store.has("zone", "", zone_id):
-                put_zone(store, new_zone(zone_id, name, document, now))
+        seed_account(store, clock, account)
+
+
+def seed_account(store: Store, clock: Clock, account: Account) -> Document:
+    """Write what is missing of one account; the account."""
+    now = clock.stamp()
+    document = store.get("account", "", account.id)
+    if document is None:
+        body = {"id": account.id, "name": account.name, "created_on": now}
+        document = store.put("account", "", account.id, body)
+    for name in account.zones:
+        zone_id = hashlib.md5(f"{account.id}/{name}".encode(), usedforsecurity=False).hexdigest()
+        if not store.has("zone", "", zone_id):
+            put_zone(store, new_zone(zone_id, name, document, now))
+    return document
 
 
 def put_zone(store: Store, zone: Document) -> None:

@@ -1,4 +1,4 @@
-"""`python -m tools setup|venv|up|down|env|clean|clean-cache`: what the Makefile calls."""
+"""`python -m tools setup|venv|up|down|env|clean|clean-cache`: what make calls; `local`: what `sandbox-stack` calls."""
 
 import argparse
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 from tools import install, interrupt, stacks
 from tools.errors import SetupError
 from tools.paths import BUILDS, LOCAL, VENV, cache_root
+from tools.world import CHECKOUT
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,10 +26,12 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (text, _) in commands.items():
         chosen.add_parser(name, help=text)
-    command = commands[parser.parse_args(arguments).command][1]
+    given = sys.argv[1:] if arguments is None else arguments
     interrupt.treat_termination_as_interrupt()
     try:
-        return command()
+        if given[:1] == ["local"]:
+            return _local(given[1:])
+        return commands[parser.parse_args(given).command][1]()
     except SetupError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -52,26 +55,32 @@ def _venv() -> int:
 
 
 def _up() -> int:
-    from tools import local  # noqa: PLC0415 - needs the packages that set-up installs
+    from tools import make_stack  # noqa: PLC0415 - needs the packages that set-up installs
 
-    return local.up()
+    return make_stack.up()
 
 
 def _down() -> int:
-    from tools import local  # noqa: PLC0415 - needs the packages that set-up installs
+    from tools import make_stack  # noqa: PLC0415 - needs the packages that set-up installs
 
-    return local.down()
+    return make_stack.down()
 
 
 def _env() -> int:
-    from tools import local  # noqa: PLC0415 - needs the packages that set-up installs
+    from tools import make_stack  # noqa: PLC0415 - needs the packages that set-up installs
 
-    return local.print_environment()
+    return make_stack.print_environment()
+
+
+def _local(arguments: list[str]) -> int:
+    from tools import anywhere  # noqa: PLC0415 - needs the packages that set-up installs
+
+    return anywhere.main(arguments)
 
 
 def _clean() -> int:
-    known = stacks.known()
-    if stacks.LOCAL_STACK in known:
+    known = stacks.known(CHECKOUT.backend)
+    if CHECKOUT.qualified in known:
         raise SetupError("nothing was removed", "the local stack is still up", "Run `make down` first")
     if known:
         # Only its own program can destroy it, which `make down` does not know.

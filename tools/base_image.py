@@ -142,7 +142,9 @@ def _layer_sources() -> list[Path]:
 
 def _server_sources() -> list[Path]:
     patterns = ("*.json", "*.mjs", "src/**/*")
-    return sorted(path for pattern in patterns for path in SERVER.glob(pattern) if path.is_file())
+    found = (path for pattern in patterns for path in SERVER.glob(pattern) if path.is_file())
+    # Whoever installs a package compiles what is Python in it.
+    return sorted(path for path in found if path.parent.name != "__pycache__")
 
 
 def _distribution() -> str:

@@ -6,10 +6,11 @@ The real one is looked for where Pulumi keeps it and on PATH. The engine runs in
 import re
 import shutil
 import subprocess
+from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from tools.paths import ROOT
+from tools.paths import IS_CHECKOUT, ROOT
 
 PROGRAM: Final = "pulumi-resource-cloudflare"
 STAND_IN: Final = ROOT / "emulator" / "bridged_plugin" / "bin" / PROGRAM
@@ -18,7 +19,9 @@ _ANSWER_SECONDS: Final = 10
 
 
 def version() -> str:
-    """Give the version of the SDK that requirements.txt pins: SDK and plugin are released together."""
+    """Give the version of the SDK that is pinned, or installed: SDK and plugin are released together."""
+    if not IS_CHECKOUT:
+        return metadata.version("pulumi-cloudflare")
     pinned = _PIN.search((ROOT / "requirements.txt").read_text())
     assert pinned is not None  # noqa: S101 - a test of the pins fails before this does
     return pinned[1]

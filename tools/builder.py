@@ -58,7 +58,7 @@ def serving(toolchain: Toolchain, registry: str, docker_config: Path, *, mirror:
         return
     _clear_up(inside)
     folder, claimed = _workplace()
-    instance = docker_config / "buildx" / "instances" / NAME
+    instance, current = docker_config / "buildx" / "instances" / NAME, docker_config / "buildx" / "current"
     process = None
     try:
         process = _start(toolchain.buildkit, _settings(registry, mirror), folder, inside)
@@ -68,9 +68,12 @@ def serving(toolchain: Toolchain, registry: str, docker_config: Path, *, mirror:
             return
         instance.parent.mkdir(parents=True, exist_ok=True)
         instance.write_text(_description(folder), encoding="utf-8")
+        # As `docker buildx use` has it: programs need not name a builder.
+        current.write_text(json.dumps({"Key": "", "Name": NAME, "Global": True}), encoding="utf-8")
         yield Builder(name=NAME, limit="" if inside.all_ids else _ONE_ID)
     finally:
         instance.unlink(missing_ok=True)
+        current.unlink(missing_ok=True)
         if process:
             _stop(process)
         inside.remove(folder)

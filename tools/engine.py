@@ -9,10 +9,12 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
+from typing import TextIO
 
 from tools import bridged, locks, pins
-from tools.paths import VENV, write_whole
+from tools.paths import IS_CHECKOUT, venv_python, write_whole
 from tools.toolchain import Toolchain
 
 _FOREIGN = (
@@ -45,11 +47,18 @@ class Engine:
             check=False,
         )
 
-    def show(self, *arguments: str, cwd: Path) -> int:
-        """Run with the user's terminal attached, in a group of its own: we pass on what should end it, once each."""
+    def show(self, *arguments: str, cwd: Path, out: TextIO) -> int:
+        """Run with its words on `out`, in a group of its own: we pass on what should end it, once each."""
         argv = [str(self.program), *arguments]
+        out.flush()
         process = subprocess.Popen(
-            argv, cwd=cwd, env=dict(self.env), stdin=subprocess.DEVNULL, process_group=0, pass_fds=locks.held()
+            argv,
+            cwd=cwd,
+            env=dict(self.env),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            process_group=0,
+            pass_fds=locks.held(),
         )
         while True:
             try:
@@ -64,10 +73,12 @@ def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | N
     for path in (home, backend, docker):
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(0o700)
-    _link_plugin(home, "docker-build", toolchain.docker_build / "pulumi-resource-docker-build", pins.DOCKER_BUILD)
+    # The SDK asks for a plugin of its own version, which is the pinned one in a checkout.
+    version = pins.DOCKER_BUILD if IS_CHECKOUT else metadata.version("pulumi-docker-build")
+    _link_plugin(home, "docker-build", toolchain.docker_build / "pulumi-resource-docker-build", version)
     _link_plugin(home, "cloudflare", bridged.plugin(Path.home()), bridged.version())
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(_FOREIGN)}
-    search = [toolchain.engine, VENV / "bin", toolchain.node, inherited.get("PATH", os.defpath)]
+    search = [toolchain.engine, venv_python().parent, toolchain.node, inherited.get("PATH", os.defpath)]
     settings = {
         "DOCKER_CONFIG": str(docker),
         "PATH": os.pathsep.join(map(str, search)),
@@ -79,6 +90,8 @@ def isolated(toolchain: Toolchain, folder: Path, *, extra: Mapping[str, str] | N
         # The engine would take a plugin on PATH, of whatever version, before the one that is linked here.
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
+        # The stand-in of a plugin runs with it.
+        "SANDBOX_STACK_PYTHON": str(venv_python()),
     }
     return Engine(toolchain.engine / "pulumi", inherited | settings | dict(extra or {}))
 

@@ -13,3 +13,7 @@ class SetupError(Exception):
 
 class FinalError(SetupError):
     """A failure after which trying another source would be useless or unsafe."""
+
+
+class DeployError(SetupError):
+    """The engine was asked and has failed; it has said why itself."""

@@ -1,64 +1,107 @@
-"""What the local stack's settings get from this machine: an API key of its own, and a builder or a ready image.
+"""What a local stack's settings get from this machine: an API key of its own, and a builder or a ready image.
 
-The key is made once and lies in `.local/api-key`, readable by its owner; the settings have its hash alone.
+The key is made once and lies in the world's folder, readable by its owner; the settings have its hash alone.
 """
 
 import copy
 import hashlib
 import secrets
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tools.bases import Bases
 from tools.builder import Builder
-from tools.paths import LOCAL, write_whole
+from tools.paths import write_whole
+from tools.world import World
 
-KEY_FILE: Final = LOCAL / "api-key"
 # Where sandboxes cannot mount, or another engine runs them: files and backups go through the Worker's bindings.
 _COPIED: Final = {"LOCAL_BUCKETS": "true"}
-_SETTINGS: Final = "sandbox-stack:settings"
 
 
-def completed(
-    wanted: dict[str, Any], built_by: Builder, bases: Bases, port: int, *, mounts: bool = True
-) -> dict[str, Any]:
-    """Give the settings of the local stack with what they get from here.
+@dataclass(frozen=True)
+class Machine:
+    """What this machine gives."""
 
-    `port` is where its hosts are served; `mounts` tells whether sandboxes reach R2 and mount as on an account.
-    """
-    settings = copy.deepcopy(wanted)
-    sandbox = settings.setdefault(_SETTINGS, {})
+    built_by: Builder
+    bases: Bases
+    account_id: str
+    port: int
+    """Where hosts of the account are served."""
+    api_key: str
+    mounts: bool = True
+    """Whether sandboxes reach R2 and mount as on an account."""
+
+
+def completed(wanted: dict[str, Any], machine: Machine) -> dict[str, Any]:
+    """Give the settings of a sandbox stack with what they get from here; those of a wrong form are for the program."""
+    if not _is_understood(wanted):
+        return wanted
+    sandbox = copy.deepcopy(wanted)
     for kind in (sandbox, *(sandbox.get("further_sandboxes") or {}).values()):
-        kind["image"] = _image(kind.get("image") or {}, built_by, bases)
-    domain = sandbox.get("domain") or {}
-    if str(domain.get("api_hostname") or domain.get("hostname") or "").endswith(".localhost"):
-        sandbox["domain"] = {**domain, "local_port": port}
-    key = {"sha256": hashlib.sha256(_key().encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
-    if not mounts and not has_own_worker(wanted):
+        kind["image"] = _image(kind.get("image") or {}, machine)
+    if "account_id" in sandbox:
+        sandbox["account_id"] = machine.account_id
+    if domain := sandbox.get("domain"):
+        sandbox["domain"] = _domain(domain, machine.port)
+    key = {"sha256": hashlib.sha256(machine.api_key.encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
+    if not machine.mounts and not has_own_worker(wanted):
         worker = sandbox.get("worker") or {}
         sandbox["worker"] = {**worker, "variables": {**_COPIED, **(worker.get("variables") or {})}}
     access = sandbox.get("access") or {}
     sandbox["access"] = {**access, "api_keys": {**(access.get("api_keys") or {}), "local": key}}
-    return settings
+    return sandbox
 
 
-def _image(said: dict[str, Any], built_by: Builder, bases: Bases) -> dict[str, Any]:
-    """Give the settings of an image: one that is ready stays as it is."""
-    if "reference" in said:
-        return said
-    variant = said.get("variant") or "default"
-    if built_by.reason:
-        return {"reference": bases.ready(variant)}
-    bases.require(variant, [f"image.{installer}" for installer in ("apt", "pip", "npm") if said.get(installer)])
-    return {**said, "builder": {"name": built_by.name}}
+def zone(wanted: dict[str, Any]) -> str:
+    """Name the zone that the settings need the account to have; empty for none."""
+    domain = _section(wanted, "domain")
+    return str(domain.get("zone") or domain.get("hostname") or "")
 
 
 def has_own_worker(wanted: dict[str, Any]) -> bool:
     """Tell whether the settings deploy another Worker than this package's."""
-    worker = (wanted.get(_SETTINGS) or {}).get("worker") or {}
+    worker = _section(wanted, "worker")
     return bool(worker.get("entry") or worker.get("bundle"))
 
 
-def _key() -> str:
-    if not KEY_FILE.exists():
-        write_whole(KEY_FILE, f"sbx_{secrets.token_urlsafe(32)}\n")
-    return KEY_FILE.read_text().strip()
+def api_key(world: World) -> str:
+    """Give the API key, made when there is none."""
+    if not world.key_file.exists():
+        write_whole(world.key_file, f"sbx_{secrets.token_urlsafe(32)}\n")
+    return world.key_file.read_text().strip()
+
+
+def _section(wanted: dict[str, Any], name: str) -> dict[str, Any]:
+    found = wanted.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _is_understood(wanted: dict[str, Any]) -> bool:
+    """Tell whether every section that is added to is one."""
+    further = _section(wanted, "further_sandboxes")
+    kinds = [wanted, *further.values()]
+    if not all(isinstance(kind, dict) for kind in kinds):
+        return False
+    sections = [wanted.get(name) for name in ("further_sandboxes", "domain", "worker", "access")]
+    sections += [kind.get("image") for kind in kinds]
+    sections += [_section(wanted, "worker").get("variables"), _section(wanted, "access").get("api_keys")]
+    return all(section is None or isinstance(section, dict) for section in sections)
+
+
+def _domain(said: dict[str, Any], port: int) -> dict[str, Any]:
+    """Give the settings of a domain: the zone has another id here, and names of this machine have a port."""
+    domain = {name: value for name, value in said.items() if name != "zone_id"}
+    here = str(domain.get("api_hostname") or domain.get("hostname") or "").endswith(".localhost")
+    return {**domain, "local_port": port} if here else domain
+
+
+def _image(said: dict[str, Any], machine: Machine) -> dict[str, Any]:
+    """Give the settings of an image: one that is ready stays as it is."""
+    if "reference" in said:
+        return said
+    variant = said.get("variant") or "default"
+    if machine.built_by.reason:
+        return {"reference": machine.bases.ready(variant)}
+    installers = [f"image.{installer}" for installer in ("apt", "pip", "npm") if said.get(installer)]
+    machine.bases.require(variant, installers)
+    return {**said, "builder": {"name": machine.built_by.name}}

@@ -1,59 +1,86 @@
-"""The settings of the stack `local` as the engine sees them: a copy of what is under version control.
+"""The settings of a local stack as the engine sees them: a copy of what is under version control.
 
-The engine writes the key that goes with the passphrase into a stack's settings file. Ours is under version control and
-the passphrase is not, so the engine works on a copy, in a folder that is a project of the same name. Settings added to
-the copy by hand, secrets for instance, stay until the stack is taken down.
+The engine writes the key that goes with the passphrase into a stack's settings file. That file is under version control
+and the passphrase is not, so the engine works on a copy, in a folder that is a project of the same name. Settings added
+to the copy by hand, secrets for instance, stay until the stack is taken down.
 """
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import yaml
 
 from tools.errors import SetupError
-from tools.paths import LOCAL, ROOT, write_whole
+from tools.paths import write_whole
+from tools.world import World
 
-STACK: Final = "local"
-PROJECT_COPY: Final = LOCAL / "project"
-COPY: Final = PROJECT_COPY / f"Pulumi.{STACK}.yaml"
-_ORIGINAL: Final = ROOT / COPY.name
-# Which settings came from the original: one that is removed there must go from the copy too.
-_TAKEN: Final = PROJECT_COPY / "taken.json"
+_SEALED = "secure"
 
 
-def selection() -> tuple[str, ...]:
+def selection(world: World) -> tuple[str, ...]:
     """Give the arguments that make the engine work on this stack with these settings."""
-    return ("--stack", STACK, "--config-file", str(COPY))
+    return ("--stack", world.stack, "--config-file", str(world.settings_copy))
 
 
-def copy_project() -> None:
+def copy_project(world: World) -> None:
     """Make the folder a project of the same name."""
-    PROJECT_COPY.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(ROOT / "Pulumi.yaml", PROJECT_COPY / "Pulumi.yaml")
+    world.project_copy.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(world.project / "Pulumi.yaml", world.project_copy / "Pulumi.yaml")
 
 
-def original() -> dict[str, Any]:
-    """Give the settings under version control."""
-    return _read(_ORIGINAL).get("config") or {}
+def original(world: World) -> dict[str, Any]:
+    """Give the settings under version control; a project may have none."""
+    return (read(world.settings).get("config") or {}) if world.settings.exists() else {}
 
 
-def update_copy(wanted: dict[str, Any]) -> None:
+def takes_settings(world: World, wanted: dict[str, Any]) -> str:
+    """Give the key under which the project's program reads the settings of a sandbox stack; empty if it reads none.
+
+    It does when the project declares a setting `settings`, as the projects of `sandbox-stack init` do, or has one.
+    """
+    own, short = f"{world.name}:settings", "settings"
+    if short in wanted:
+        return short
+    declared = read(world.project / "Pulumi.yaml").get("config") or {}
+    return own if own in wanted or {own, short} & set(declared) else ""
+
+
+def openable(world: World, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what only the key of another world opens; refuse it where this one has nothing in its place."""
+    sealed = [key for key, value in wanted.items() if isinstance(value, dict) and set(value) == {_SEALED}]
+    own = (read(world.settings_copy).get("config") or {}) if world.settings_copy.exists() else {}
+    missing = [key for key in sealed if key not in own]
+    if missing:
+        commands = "; ".join(f"pulumi config set --secret {key}" for key in missing)
+        raise SetupError(
+            f"{world.settings.name} holds secrets that cannot be opened here ({', '.join(missing)})",
+            "they are sealed with another key than this machine's",
+            f'Give some for this machine: eval "$({world.command} env)", then {commands}',
+        )
+    return {key: value for key, value in wanted.items() if key not in sealed}
+
+
+def update_copy(world: World, wanted: dict[str, Any]) -> None:
     """Bring the original's settings into the copy; what is under version control wins."""
-    settings = _read(COPY) if COPY.exists() else {}
-    taken = json.loads(_TAKEN.read_text()) if _TAKEN.exists() else []
+    # Which settings came from the original: one that is removed there must go from the copy too.
+    noted = world.project_copy / "taken.json"
+    settings = read(world.settings_copy) if world.settings_copy.exists() else {}
+    taken = json.loads(noted.read_text()) if noted.exists() else []
     by_hand = {key: value for key, value in (settings.get("config") or {}).items() if key not in taken}
-    write_whole(COPY, yaml.safe_dump({**settings, "config": by_hand | wanted}))
-    write_whole(_TAKEN, json.dumps(sorted(wanted)))
+    write_whole(world.settings_copy, yaml.safe_dump({**settings, "config": by_hand | wanted}))
+    write_whole(noted, json.dumps(sorted(wanted)))
 
 
-def is_outdated() -> bool:
+def is_outdated(world: World) -> bool:
     """Tell whether the original has changed since it was brought into the copy."""
-    return COPY.exists() and _ORIGINAL.exists() and _ORIGINAL.stat().st_mtime > COPY.stat().st_mtime
+    there = world.settings_copy.exists() and world.settings.exists()
+    return there and world.settings.stat().st_mtime > world.settings_copy.stat().st_mtime
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, Any]:
+    """Read a settings file, or a project's."""
     try:
         found = yaml.safe_load(path.read_text()) or {}
     except (yaml.YAMLError, UnicodeDecodeError) as error:

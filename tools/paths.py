@@ -1,20 +1,20 @@
-"""Where set-up keeps things: the checkout, its `.local` folder, and the cache shared by all checkouts."""
+"""Where set-up keeps things: a folder of its own, and the cache shared by all checkouts and installed packages.
+
+In a checkout the folder is `.local`. An installed package has `tools` and `emulator` in a folder `programs` inside it,
+and keeps what set-up notes in the cache: nothing is written beside what was installed.
+"""
 
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-LOCAL: Final = ROOT / ".local"
-LOGS: Final = LOCAL / "logs"
-VENV: Final = ROOT / ".venv"
-BUILDS: Final = ROOT / ".sandbox-build"
-"""Bundles, build contexts and the packages they are made with, as `components.stack` names it."""
-GO_MODULES: Final = ROOT / "tools" / "go"
-SDK_LOCK: Final = ROOT / "worker_src" / "package-lock.json"
-WHEELS: Final = ROOT / "tools" / "wheels"
+IS_CHECKOUT: Final = (ROOT / "requirements.lock").is_file()
+PACKAGE: Final = ROOT if IS_CHECKOUT else ROOT.parent
+"""Holds `worker_src` and `requirements.txt`."""
 
 
 def cache_root() -> Path:
@@ -23,9 +23,21 @@ def cache_root() -> Path:
     return Path(base) / "pulumi-cloudflare-sandbox"
 
 
+LOCAL: Final = ROOT / ".local" if IS_CHECKOUT else cache_root() / "installed"
+LOGS: Final = LOCAL / "logs"
+VENV: Final = ROOT / ".venv"
+BUILDS: Final = ROOT / ".sandbox-build"
+"""Bundles, build contexts and the packages they are made with, as `components.stack` names it."""
+GO_MODULES: Final = ROOT / "tools" / "go"
+SDK_LOCK: Final = PACKAGE / "worker_src" / "package-lock.json"
+WHEELS: Final = ROOT / "tools" / "wheels"
+COMMAND: Final = ("-m", "components") if IS_CHECKOUT else ("-m", "pulumi_cloudflare_sandbox")
+"""Starts the command line of the package, in `ROOT`."""
+
+
 def venv_python() -> Path:
-    """Give the interpreter of the checkout's virtual environment."""
-    return VENV / "bin" / "python"
+    """Give the interpreter that has the packages: that of the checkout's environment, or the one that runs this."""
+    return VENV / "bin" / "python" if IS_CHECKOUT else Path(sys.executable)
 
 
 def sdk_version() -> str:

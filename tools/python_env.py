@@ -8,7 +8,7 @@ from typing import Final
 
 from tools import command
 from tools.errors import SetupError
-from tools.paths import ROOT, VENV, venv_python
+from tools.paths import IS_CHECKOUT, ROOT, VENV, venv_python
 from tools.progress import Board
 
 LOCK: Final = ROOT / "requirements.lock"
@@ -19,6 +19,8 @@ _COMMAND: Final = VENV / "bin" / "sandbox-stack"
 
 def is_complete() -> bool:
     """Tell whether the packages of the present lock file are installed, from files alone."""
+    if not IS_CHECKOUT:
+        return True  # an installed package has come with them
     there = _STAMP.is_file() and _COMMAND.is_file() and venv_python().exists()
     return there and _STAMP.read_text() == _key()
 

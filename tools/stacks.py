@@ -1,18 +1,20 @@
-"""The stacks whose state lies below `.local`, found from files alone: the local one, and those of other projects."""
+"""The stacks whose state lies in the folder of a world, from files alone: its own, and those of other projects."""
 
-from typing import Final
+from pathlib import Path
 
-from tools.paths import LOCAL
-
-BACKEND: Final = LOCAL / "state" / ".pulumi"
-LOCAL_STACK: Final = "sandbox-stack/local"
+from tools.world import World
 
 
-def known() -> list[str]:
+def known(backend: Path) -> list[str]:
     """Give the stacks as `project/stack`."""
-    return sorted(f"{path.parent.name}/{path.stem}" for path in (BACKEND / "stacks").glob("*/*.json"))
+    return sorted(f"{path.parent.name}/{path.stem}" for path in (backend / "stacks").glob("*/*.json"))
 
 
-def others() -> list[str]:
-    """Give those that `make up` did not make: programs of yours that run on the same emulator."""
-    return [name for name in known() if name != LOCAL_STACK]
+def is_up(world: World) -> bool:
+    """Tell whether the backend knows the stack."""
+    return world.qualified in known(world.backend)
+
+
+def others(world: World) -> list[str]:
+    """Give those that `up` did not make: programs of yours that run on the same emulator."""
+    return [name for name in known(world.backend) if name != world.qualified]

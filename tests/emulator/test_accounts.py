@@ -103,3 +103,15 @@ def test_a_zone_in_a_foreign_account_is_refused(raw: Any):
     status, code, message = raw.refusal("POST", "/zones", json={"account": {"id": "f" * 32}, "name": "x.example"})
     assert (status, code) == (403, 1068)
     assert message == 'Permission denied: requires permission "com.cloudflare.api.account.zone.create"'
+
+
+def test_accounts_are_made_while_it_runs(client: Cloudflare, raw: Any, account: str):
+    made = raw.control("POST", "/accounts", json={"name": "Another", "zones": ["more.example"]})
+    assert [found.id for found in client.accounts.list()] == [account, made["id"]]
+    assert [zone.name for zone in client.zones.list(account={"id": made["id"]})] == ["more.example"]
+    again = raw.control("POST", "/accounts", json={"id": made["id"], "zones": ["more.example", "most.example"]})
+    assert again == made
+    assert [zone.name for zone in client.zones.list(account={"id": made["id"]})] == ["more.example", "most.example"]
+    assert raw.api("GET", f"/accounts/{made['id']}/workers/scripts").json()["result"] == []
+    answer = raw.http.post(f"{raw.emulator.origin}/_emulator/accounts", json={"zones": ["no zone"]})
+    assert answer.status_code == 400

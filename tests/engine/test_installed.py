@@ -26,10 +26,7 @@ def deploy_and_destroy(example: str, environment: Path, cloud: Cloud, tools: Too
     project = Project(project_folder, pulumi)
     project.succeed("stack", "init", "test")
     host = cloud.emulator.origin.removeprefix("http://")
-    description = Path(pulumi.env["DOCKER_CONFIG"]) / "buildx"
-    with builder.serving(tools, host, Path(pulumi.env["DOCKER_CONFIG"]), mirror=f"http://{host}") as serving:
-        # What `docker buildx use` writes: the example names no builder.
-        (description / "current").write_text(f'{{"Key": "", "Name": "{serving.name}", "Global": true}}')
+    with builder.serving(tools, host, Path(pulumi.env["DOCKER_CONFIG"]), mirror=f"http://{host}"):
         shown = project.up()
         project.up("--expect-no-changes")
         project.succeed("destroy", "--yes", "--skip-preview")

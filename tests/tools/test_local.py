@@ -1,6 +1,7 @@
 """Emptying the buckets of the local stack: what is deleted, and what never is."""
 
 import json
+import sys
 from subprocess import CompletedProcess
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from tools import local, local_inputs
 from tools.engine import Engine
 from tools.errors import SetupError
+from tools.world import CHECKOUT
 
 FILES = {"type": "cloudflare:index/r2Bucket:R2Bucket", "outputs": {"name": "files", "jurisdiction": "default"}}
 BACKUPS = {"type": "cloudflare:index/r2Bucket:R2Bucket", "outputs": {"name": "backups", "jurisdiction": "eu"}}
@@ -30,7 +32,7 @@ def emptied(monkeypatch: pytest.MonkeyPatch, *resources: dict[str, Any]) -> list
     exported = json.dumps({"version": 3, "deployment": {"resources": resources} if resources else None})
     monkeypatch.setattr(Engine, "run", lambda *_, **__: CompletedProcess([], 0, exported, ""))
     cloud: Any = Cloud()
-    local._empty_buckets(Engine.__new__(Engine), cloud)
+    local._empty_buckets(CHECKOUT, Engine.__new__(Engine), cloud, sys.stdout)
     return cloud.emptied
 
 
@@ -57,8 +59,8 @@ def test_nothing_is_deleted_where_anything_is_protected(monkeypatch: pytest.Monk
 
 
 def test_a_worker_of_ones_own_has_no_smoke_test():
-    assert local_inputs.has_own_worker({"sandbox-stack:settings": {"worker": {"entry": "a.ts"}}})
-    assert not local_inputs.has_own_worker({"sandbox-stack:settings": {"name": "x"}})
+    assert local_inputs.has_own_worker({"worker": {"entry": "a.ts"}})
+    assert not local_inputs.has_own_worker({"name": "x"})
     assert not local_inputs.has_own_worker({})
 
 

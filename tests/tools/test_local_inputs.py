@@ -10,6 +10,7 @@ from tools import local_inputs
 from tools.bases import Bases
 from tools.builder import Builder
 from tools.errors import SetupError
+from tools.local_inputs import Machine
 
 DIGESTS = {"default": "0" * 64, "python": "2" * 64}
 BASES = Bases("", "", lambda variant: f"docker.io/cloudflare/sandbox@sha256:{DIGESTS[variant]}", tuple(DIGESTS))
@@ -17,14 +18,12 @@ READY = BASES.ready("default")
 OWN = f"docker.io/library/debian@sha256:{'1' * 64}"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_inputs, "_key", lambda: "key")
+def whole(built_by: Builder, document: dict[str, Any]) -> dict[str, Any]:
+    return local_inputs.completed(document, Machine(built_by, BASES, "0" * 32, 8787, "key"))
 
 
 def completed(built_by: Builder, **document: Any) -> SandboxSettings:
-    whole = local_inputs.completed({"sandbox-stack:settings": document}, built_by, BASES, 8787)
-    return SandboxSettings.parse(whole["sandbox-stack:settings"])
+    return SandboxSettings.parse(whole(built_by, document))
 
 
 def test_every_kind_of_sandbox_gets_the_builder():
@@ -45,8 +44,9 @@ def test_without_a_builder_every_kind_gets_the_ready_image():
 
 @pytest.mark.parametrize(("mounts", "variables"), [(True, {}), (False, {"LOCAL_BUCKETS": "true"})])
 def test_files_are_copied_only_where_nothing_can_be_mounted(mounts: bool, variables: dict[str, str]):
-    whole = local_inputs.completed({}, Builder(name="here"), BASES, 8787, mounts=mounts)
-    assert (whole["sandbox-stack:settings"].get("worker") or {}).get("variables", {}) == variables
+    machine = Machine(Builder(name="here"), BASES, "0" * 32, 8787, "key", mounts=mounts)
+    whole = local_inputs.completed({}, machine)
+    assert (whole.get("worker") or {}).get("variables", {}) == variables
 
 
 def test_a_variant_that_cannot_be_had_is_refused_before_anything_is_built():
@@ -89,3 +89,28 @@ def test_the_api_is_told_where_the_emulator_serves_it_and_other_hosts_are_left_a
     elsewhere = completed(Builder(name="here"), domain={"hostname": "previews.example"}).domain
     assert elsewhere is not None
     assert elsewhere.local_port is None
+
+
+def test_ids_of_an_account_elsewhere_are_not_taken_along():
+    elsewhere = {"hostname": "previews.example", "zone_id": "f" * 32}
+    found = completed(Builder(name="here"), account_id="a" * 32, domain=elsewhere)
+    assert (found.account_id, found.domain and found.domain.zone_id) == ("0" * 32, None)
+    assert local_inputs.zone({"domain": elsewhere}) == "previews.example"
+    assert local_inputs.zone({"domain": {**elsewhere, "zone": "example"}}) == "example"
+    assert local_inputs.zone({}) == ""
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"image": "debian"},
+        {"domain": ["previews.example"]},
+        {"worker": {"variables": []}},
+        {"access": {"api_keys": "mine"}},
+        {"further_sandboxes": {"py": None}},
+        {"further_sandboxes": []},
+    ],
+)
+def test_settings_of_a_wrong_form_are_left_for_the_program_to_refuse(document: dict[str, Any]):
+    assert whole(Builder(name="here"), document) is document
+    assert local_inputs.zone(document) == ""

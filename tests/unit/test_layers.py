@@ -49,6 +49,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/init": ({"jinja2", "yaml"}, {*PURE, "init"}),
     "components/completion": ({"jinja2"}, {"completion"}),
     "components/commands/completion": (set(), {"cli", "commands", "completion"}),
+    # Fixtures for the tests of others; the emulator they ask is a process of its own.
+    "components/testing": ({"pytest"}, {"bundle", "smoke", "testing"}),
     "components/commands": (set(), {*PURE, "check", "commands", "init", "logs", "smoke"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),

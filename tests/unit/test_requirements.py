@@ -6,6 +6,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from tools import anywhere
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -33,6 +35,14 @@ def test_the_librarys_ranges_hold_what_is_tested():
     ranges = {requirement.name: requirement.specifier for requirement in map(Requirement, project["dependencies"])}
     tested = pins("requirements.txt")
     assert set(ranges) == set(tested)
+    assert all(specifier.contains(tested[name]) for name, specifier in ranges.items())
+
+
+def test_the_extra_holds_what_the_emulator_is_tested_with():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    tested = pins("requirements-dev.txt")
+    ranges = {requirement.name: requirement.specifier for requirement in map(Requirement, extras["local"])}
+    assert {name.replace("-", "_") for name in ranges} == set(anywhere._NEEDED)
     assert all(specifier.contains(tested[name]) for name, specifier in ranges.items())
 
 

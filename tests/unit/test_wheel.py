@@ -33,6 +33,10 @@ def test_the_wheel_imports_as_pulumi_cloudflare_sandbox(tmp_path: Path):
     )
     with zipfile.ZipFile(wheel) as archive:
         templates = {name for name in archive.namelist() if name.endswith("Dockerfile.j2")}
+        tops = {name.partition("/")[0] for name in archive.namelist()}
+        programs = [each for each in archive.infolist() if "/programs/" in each.filename]
+    assert {name.partition("-")[0] for name in tops} == {"pulumi_cloudflare_sandbox"}, "others may have such names"
+    assert 0 < sum(each.compress_size for each in programs) < 1_000_000, "docs/local.md says so"
     forms = ("sandbox", "own-base", "generation-1")
     assert templates == {f"pulumi_cloudflare_sandbox/images/{form}/Dockerfile.j2" for form in forms}
     # A wheel is a zip file, and Python imports from those.

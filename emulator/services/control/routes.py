@@ -5,12 +5,20 @@ from emulator.faults import CHECK
 from emulator.journal import CAPACITY
 from emulator.paging import whole_query
 from emulator.registry import CONTROL, Service
-from emulator.schema import fields, number
+from emulator.schema import fields, items, number, text
 
 from . import errors, rules
 
 api = Service("control", source=errors.OWN, date="2026-11-16", base=CONTROL)
 
+_ACCOUNT = fields(
+    {},
+    {
+        "id": text(pattern="[0-9a-f]{32}"),
+        "name": text(least=1, most=100),
+        "zones": items(text(pattern=r"[a-z0-9-]+(\.[a-z0-9-]+)+", most=253), most=100),
+    },
+)
 _YEARS = 100 * 365 * 86400
 
 
@@ -83,6 +91,12 @@ def set_latency(call: Call) -> Result:
     """Slow every call of the API down."""
     call.world.latency_ms = call.body(fields({"ms": number(least=0, most=60_000)}), errors.INVALID)["ms"]
     return Result({"ms": call.world.latency_ms})
+
+
+@api.operation("POST", "/accounts")
+def add_account(call: Call) -> Result:
+    """Have an account, new unless its id is known, with these zones among its own."""
+    return Result(rules.add_account(call.world, call.body(_ACCOUNT, errors.INVALID)), status=201)
 
 
 @api.operation("GET", "/state")

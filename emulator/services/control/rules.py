@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from emulator.clock import hex_id
 from emulator.registry import load_services
-from emulator.seed import SETUP_KINDS
+from emulator.seed import SETUP_KINDS, seed_account
+from emulator.settings import Account
 from emulator.world import World
 
 from . import errors
@@ -16,6 +18,14 @@ def add_fault(world: World, rule: dict[str, Any]) -> dict[str, Any]:
     if not any(effect in rule for effect in _EFFECTS):
         raise errors.EMPTY_FAULT()
     return world.faults.add(rule).describe()
+
+
+def add_account(world: World, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Write an account and zones, as far as they are missing; the account."""
+    account_id = wanted.get("id") or hex_id()
+    there = {zone["name"] for zone in world.store.find("zone", "", "account", account_id)}
+    zones = tuple(name for name in wanted.get("zones", ()) if name not in there)
+    return seed_account(world.store, world.clock, Account(account_id, wanted.get("name", Account.name), zones))
 
 
 def clock(world: World) -> dict[str, Any]:

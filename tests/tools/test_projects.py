@@ -1,0 +1,131 @@
+"""From somebody's project to the world of its local stack."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools import anywhere, local_settings, projects
+from tools.errors import SetupError
+from tools.world import World
+
+
+def project(folder: Path, *stacks: str, up: tuple[str, ...] = (), **document: Any) -> Path:
+    (folder / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "demo", "runtime": "python", **document}))
+    for stack in stacks:
+        (folder / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
+    for stack in up:
+        state = folder / projects.FOLDER / "state" / ".pulumi" / "stacks" / "demo" / f"{stack}.json"
+        state.parent.mkdir(parents=True, exist_ok=True)
+        state.write_text("{}")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("stacks", "up", "chosen"),
+    [
+        ((), (), "local"),
+        (("dev",), (), "dev"),
+        (("dev", "local", "production"), (), "local"),
+        (("dev", "local"), ("dev",), "dev"),
+        ((), ("gone",), "gone"),
+    ],
+)
+def test_the_stack_follows_from_the_files(tmp_path: Path, stacks: tuple[str, ...], up: tuple[str, ...], chosen: str):
+    found = projects.world_of(project(tmp_path, *stacks, up=up))
+    assert (found.qualified, found.folder) == (f"demo/{chosen}", tmp_path / ".sandbox-local")
+    assert projects.world_of(tmp_path, stack="other").stack == "other"
+
+
+def test_several_stacks_have_to_be_told_apart(tmp_path: Path):
+    with pytest.raises(SetupError) as caught:
+        projects.world_of(project(tmp_path, "dev", "production"))
+    assert str(caught.value) == ("it is not clear which stack is meant: there are dev, production. Name one: --stack")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "there is no Pulumi.yaml. Go to the folder of a project, or make one with `sandbox-stack init`"),
+        ("runtime: python\n", "it does not name the project. Begin it with `name:`"),
+        ("name: [", "cannot read Pulumi.yaml: while parsing a flow"),
+        ("- a list", "cannot read Pulumi.yaml: it is not a list of settings"),
+    ],
+)
+def test_what_is_no_project_is_one_clear_sentence(tmp_path: Path, content: str | None, told: str):
+    if content is not None:
+        (tmp_path / "Pulumi.yaml").write_text(content)
+    with pytest.raises(SetupError) as caught:
+        projects.world_of(tmp_path)
+    assert told in str(caught.value)
+
+
+def test_a_project_without_its_environment_is_told_how_to_make_it(tmp_path: Path):
+    projects.require_environment(projects.world_of(project(tmp_path)))
+    world = projects.world_of(project(tmp_path, runtime={"name": "python", "options": {"virtualenv": ".venv"}}))
+    with pytest.raises(
+        SetupError, match=r"demo cannot run: there is no Python environment in \.venv\. Make it: python3"
+    ):
+        projects.require_environment(world)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").touch()
+    projects.require_environment(world)
+
+
+def test_only_a_folder_of_its_own_is_used_and_taken_away(tmp_path: Path):
+    mine = projects.world_of(project(tmp_path), folder=tmp_path / "mine")
+    for _ in range(2):
+        projects.require_own(mine)
+        projects.make_folder(mine)
+    (mine.folder / "state").mkdir()
+    projects.require_own(mine)
+    assert (mine.folder / ".gitignore").read_text().splitlines()[-1] == "*"
+    projects.remove_folder(mine)
+    assert not mine.folder.exists()
+
+
+@pytest.mark.parametrize("action", ["up", "down", "status", "load"])
+def test_a_folder_that_holds_something_else_stays_as_it_is(
+    tmp_path: Path, action: str, capsys: pytest.CaptureFixture[str]
+):
+    theirs = project(tmp_path) / "theirs"
+    theirs.mkdir()
+    for name in ("emulator.json", "up.json", ".gitignore"):
+        (theirs / name).write_text("{}")
+    assert anywhere.main([action, "--project", str(tmp_path), "--folder", str(theirs)]) == 2
+    assert "it holds something else" in capsys.readouterr().err
+    assert len(list(theirs.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("declared", "wanted", "key"),
+    [
+        ({}, {}, ""),
+        ({}, {"other:settings": {}}, ""),
+        ({}, {"demo:settings": {}}, "demo:settings"),
+        ({}, {"settings": {}}, "settings"),
+        ({"settings": {"type": "object"}}, {}, "demo:settings"),
+        ({"demo:settings": {"type": "object"}}, {}, "demo:settings"),
+    ],
+)
+def test_only_programs_that_take_settings_get_some(
+    tmp_path: Path, declared: dict[str, Any], wanted: dict[str, Any], key: str
+):
+    world = projects.world_of(project(tmp_path, config=declared))
+    assert local_settings.takes_settings(world, wanted) == key
+
+
+def test_secrets_of_another_world_are_named_unless_this_one_has_its_own(tmp_path: Path):
+    world: World = projects.world_of(project(tmp_path, "dev"))
+    wanted = {"demo:plain": "a", "demo:token": {"secure": "v1:abc"}}
+    with pytest.raises(SetupError) as caught:
+        local_settings.openable(world, wanted)
+    assert "Pulumi.dev.yaml holds secrets that cannot be opened here (demo:token)" in str(caught.value)
+    assert "pulumi config set --secret demo:token" in str(caught.value)
+    world.project_copy.mkdir(parents=True)
+    world.settings_copy.write_text(yaml.safe_dump({"config": {"demo:token": {"secure": "v1:ours"}}}))
+    opened = local_settings.openable(world, wanted)
+    assert opened == {"demo:plain": "a"}
+    local_settings.update_copy(world, opened)
+    assert local_settings.read(world.settings_copy)["config"]["demo:token"] == {"secure": "v1:ours"}

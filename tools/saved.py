@@ -1,0 +1,237 @@
+"""A local stack as a file: the emulated account and the engine's state, and beside it the keys of the secrets in them.
+
+`FILE` is a tar archive, not compressed, so that it cannot be larger than it looks. Secrets in it stay sealed; what
+opens them, and lets in to account and API, is `FILE.keys`. Both are for their owner alone. Sandboxes are no part
+of it. What is read is looked at as a whole before anything of it is written.
+"""
+
+import base64
+import binascii
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Final, TextIO
+
+from tools import command, emulated, install, stacks
+from tools.errors import SetupError
+from tools.locks import locked
+from tools.progress import Board
+from tools.world import World
+
+_FORMAT: Final = 1
+_ABOUT: Final = "about.json"
+_LARGEST_ABOUT: Final = 4096
+_MOST_FILES: Final = 200_000
+# What is taken along, below the folder of a world. All else comes back by itself, or is a key.
+_ACCOUNT: Final = ("state.sqlite3", "state.sqlite3-wal", "blobs", "d1", "runtime/objects")
+_STATES: Final = (".pulumi/meta.yaml", ".pulumi/stacks")
+_KEYS: Final = {"account": "emulator/key", "token": "emulator/token", "passphrase": "passphrase", "api_key": "api-key"}
+_WORD: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was written."""
+
+    file: Path
+    keys: Path
+    size: int
+    files: int
+
+
+def keys_of(file: Path) -> Path:
+    """Give where the keys of a saved stack are."""
+    return file.with_name(f"{file.name}.keys")
+
+
+def save(world: World, file: Path, out: TextIO) -> Saved:
+    """Write a stack that is up; its emulator stops for that and is started again, its sandboxes end."""
+    if not stacks.is_up(world):
+        raise SetupError(f"{world.qualified} was not saved", "it is not up", f"Run `{world.command} up`")
+    with locked(world.folder / "stack.lock", board=Board(), waiting_for="the local stack"):
+        was_running = emulated.halt(world)
+        try:
+            found = _written(world, file)
+        finally:
+            if was_running:
+                emulated.start(install.ensure(), world)
+        print(f"Its sandboxes are not part of {file.name}; those that ran have ended.", file=out)
+    return found
+
+
+def _written(world: World, file: Path) -> Saved:
+    paths = list(_files(world))
+    about = {"format": _FORMAT, "project": world.name, "stack": world.stack}
+    with _scratch(file) as (archive, scratch), tarfile.open(fileobj=archive, mode="w:") as tar:
+        content = json.dumps(about).encode()
+        entry = tarfile.TarInfo(_ABOUT)
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+        for path in paths:
+            entry = tarfile.TarInfo(path.relative_to(world.folder).as_posix())
+            with path.open("rb") as source:
+                entry.size = os.fstat(source.fileno()).st_size
+                tar.addfile(entry, source)
+        tar.close()
+        archive.flush()
+        with _scratch(keys_of(file)) as (keys, keys_scratch):
+            keys.write(json.dumps(_present_keys(world), indent=2).encode() + b"\n")
+            keys.flush()
+            keys_scratch.replace(keys_of(file))
+        scratch.replace(file)
+    return Saved(file, keys_of(file), file.stat().st_size, len(paths))
+
+
+@contextlib.contextmanager
+def _scratch(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
+    """Open a file for its owner alone that may take the place of another when it is whole."""
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file, Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _files(world: World) -> Iterator[Path]:
+    wanted = [world.emulator / name for name in _ACCOUNT] + [world.backend.parent / name for name in _STATES]
+    wanted += [world.settings_copy, world.project_copy / "taken.json"]
+    for place in wanted:
+        found = place.rglob("*") if place.is_dir() else [place]
+        yield from (path for path in sorted(found) if path.is_file() and not path.is_symlink())
+
+
+def _present_keys(world: World) -> dict[str, str]:
+    places = {name: world.folder / place for name, place in _KEYS.items()}
+    return {name: base64.b64encode(path.read_bytes()).decode() for name, path in places.items() if path.is_file()}
+
+
+def load(world: World, file: Path, *, any_stack: bool) -> World:
+    """Put a saved stack into an empty world; which stack it is. `up` starts it."""
+    with _opened(file) as tar:
+        about = _about(tar, file)
+        if about["project"] != world.name:
+            raise _refused(file, f"it is of the project {about['project']}, and this is {world.name}")
+        if not any_stack and about["stack"] != world.stack:
+            raise _refused(file, f"it is the stack {about['stack']}, and {world.stack} was asked for")
+        found = replace(world, stack=about["stack"])
+        if stacks.known(found.backend) or found.emulator.exists():
+            remedy = f"Run `{world.command} down`, or name another place with --folder"
+            raise SetupError(f"{file.name} was not loaded", "there is a stack already", remedy)
+        members = _members(tar, found, file)
+        keys = _read_keys(keys_of(file))
+        command.require_space(found.folder, sum(each.size for each in members) / 1e9, what=f"cannot load {file.name}")
+        _unpack(tar, members, keys, found)
+    return found
+
+
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        # Not compressed: what is read can be no larger than the file.
+        with tarfile.open(file, mode="r:") as tar:
+            yield tar
+    except (tarfile.TarError, EOFError) as error:
+        raise _refused(file, f"it is no archive of a stack, or damaged ({error})") from error
+
+
+def _refused(file: Path, why: str) -> SetupError:
+    return SetupError(f"{file.name} was not loaded", why, "Name a file that `sandbox-stack local save` has written")
+
+
+def _about(tar: tarfile.TarFile, file: Path) -> dict[str, str]:
+    first = tar.next()
+    if first is None or first.name != _ABOUT or not first.isreg() or first.size > _LARGEST_ABOUT:
+        raise _refused(file, "it does not begin with a description of a stack")
+    content = tar.extractfile(first)
+    assert content is not None  # noqa: S101 - it is a file
+    try:
+        about: Any = json.loads(content.read())
+    except ValueError:
+        about = None
+    if not isinstance(about, dict) or about.get("format") != _FORMAT:
+        raise _refused(file, "its description is not one that this version understands")
+    if not all(isinstance(about.get(name), str) and _WORD.fullmatch(about[name]) for name in ("project", "stack")):
+        raise _refused(file, "its description names no project and stack")
+    return about
+
+
+def _members(tar: tarfile.TarFile, world: World, file: Path) -> list[tarfile.TarInfo]:
+    """Give the files of an archive; refuse all of it for one that is something else, or lies somewhere else."""
+    found: dict[str, tarfile.TarInfo] = {}
+    size, most = 0, file.stat().st_size
+    for member in tar:
+        if member.name == _ABOUT and not found:
+            continue
+        size += max(member.size, 0)
+        if not member.isreg() or member.issparse():
+            raise _refused(file, f"{member.name!r} in it is no plain file")
+        if not _belongs(member.name, world):
+            raise _refused(file, f"{member.name!r} in it is no part of a stack")
+        if member.name in found:
+            raise _refused(file, f"{member.name!r} is in it twice")
+        if size > most or len(found) >= _MOST_FILES:
+            raise _refused(file, "it claims to hold more than it can")
+        found[member.name] = member
+    return list(found.values())
+
+
+def _belongs(name: str, world: World) -> bool:
+    path = PurePosixPath(name)
+    if path.is_absolute() or path.as_posix() != name or ".." in path.parts or "\\" in name or "\0" in name:
+        return False
+    exact = {world.settings_copy, world.project_copy / "taken.json"}
+    wanted = [world.emulator / place for place in _ACCOUNT] + [world.backend.parent / place for place in _STATES]
+    place = world.folder / path
+    return place in exact or any(place == each or place.is_relative_to(each) for each in wanted)
+
+
+def _read_keys(file: Path) -> dict[str, bytes]:
+    """Give the keys by their places."""
+    what = f"{file.name} cannot be used"
+    remedy = "Bring the file of keys that was written beside the archive"
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise SetupError(what, error.strerror or str(error), remedy) from error
+    try:
+        found = dict(json.loads(content))
+        keys = {_KEYS[name]: base64.b64decode(value, validate=True) for name, value in found.items()}
+    except (ValueError, TypeError, KeyError, binascii.Error) as error:
+        raise SetupError(what, "it holds no keys of a stack", remedy) from error
+    if missing := sorted({"token", "passphrase"} - found.keys()):  # the others are made when they are first needed
+        raise SetupError(what, f"it lacks {' and '.join(missing)}", remedy)
+    return keys
+
+
+def _unpack(tar: tarfile.TarFile, members: list[tarfile.TarInfo], keys: dict[str, bytes], world: World) -> None:
+    """Write everything beside its place, then bring it there: a load that fails leaves nothing."""
+    scratch = Path(tempfile.mkdtemp(dir=world.folder, prefix=".loading-"))
+    try:
+        for member in members:
+            content = tar.extractfile(member)
+            assert content is not None  # noqa: S101 - it is a file
+            with _created(scratch / member.name) as target:
+                shutil.copyfileobj(content, target, 1 << 20)
+        for place, value in keys.items():
+            with _created(scratch / place) as target:
+                target.write(value)
+        for path in sorted(scratch.iterdir()):
+            # Running pulumi by hand makes folders in which no stack is.
+            shutil.rmtree(world.folder / path.name, ignore_errors=True)
+            path.replace(world.folder / path.name)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _created(path: Path) -> IO[bytes]:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb")
