@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from components.bundle.worker import own_worker
-from tests.worker.conftest import SOURCES, WorkerSources
+from tests.worker.sources import SOURCES, WorkerSources
 from tests.worker_build import share_packages
 
 MAX_BUNDLE_BYTES = 440_000

@@ -5,6 +5,7 @@
  */
 import { Sandbox as Base, type WatchOptions } from "@cloudflare/sandbox";
 
+import { bounds } from "./answers.ts";
 import { noteEnded } from "./ended.ts";
 import type { Env } from "./env.ts";
 import { pinged } from "./http/sse.ts";
@@ -63,7 +64,9 @@ export class Sandbox extends Base<Env> {
 
   override async containerFetch(...given: Parameters<Base["containerFetch"]>): Promise<Response> {
     if (this.#ended) return gone();
-    return this.#waits.answer(super.containerFetch(...given));
+    const [asked] = given;
+    const { pathname } = new URL(asked instanceof Request ? asked.url : asked);
+    return this.#waits.answer(super.containerFetch(...given), (response) => bounds(pathname, response));
   }
 
   override async fetch(request: Request): Promise<Response> {

@@ -7,6 +7,7 @@ import { type ExecutionSession, getSandbox, type Sandbox, type SandboxTransport 
 import type { Env, SandboxNamespace } from "./env.ts";
 import { isTransient, Problem } from "./errors.ts";
 import type { Sandbox as Deployed } from "./sandbox.ts";
+import { checked } from "./shapes.ts";
 import { sandboxId } from "./tenancy.ts";
 
 export type SandboxMethods = Pick<
@@ -28,7 +29,6 @@ export type SandboxMethods = Pick<
   | "createCodeContext"
   | "listCodeContexts"
   | "deleteCodeContext"
-  | "runCode"
   | "runCodeStream"
   | "startProcess"
   | "listProcesses"
@@ -101,11 +101,12 @@ function transportOf({ SANDBOX_TRANSPORT: wanted }: Env): SandboxTransport {
 
 /** A handle for an id that `sandboxId` made. */
 export function openById(env: Env, kind: string, id: string): SandboxMethods {
-  return getSandbox(namespaceOf(env, kind), id, {
+  const handle = getSandbox(namespaceOf(env, kind), id, {
     // A default session would be one shell shared by all callers of the sandbox.
     enableDefaultSession: false,
     transport: transportOf(env),
   });
+  return checked(handle);
 }
 
 /** The tenant's sandbox of that name. */

@@ -41,6 +41,7 @@ export const storage = [
     path: "/v1/sandboxes/{name}/backups",
     operation: "createBackup",
     summary: "Back a directory up",
+    long: true,
     scope: "storage",
     body: v.strictObject({
       directory: v.optional(BackupDir, "/workspace"),
@@ -92,6 +93,7 @@ export const storage = [
     path: "/v1/sandboxes/{name}/backups/{backup}/restore",
     operation: "restoreBackup",
     summary: "Put a backup back; it stays only as long as the container does",
+    long: true,
     scope: "storage",
     returns: v.object({ backup: v.string(), directory: v.string() }),
     async handle({ env, open, params, tenantKey }) {

@@ -68,6 +68,7 @@ export const chat = [
     path: `${AT}/messages`,
     operation: "sendMessage",
     summary: "Say something to the agent of a conversation; it may run commands before it answers",
+    long: true,
     scope: "pattern:chat",
     body: v.strictObject({
       message: filled(20_000),
