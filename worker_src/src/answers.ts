@@ -26,6 +26,8 @@ const BY_PATH: readonly (readonly [RegExp, Bounds])[] = [
   // Only backups of stacks without R2 are read this way, and the SDK holds them whole.
   [/^\/api\/read\/stream$/, { all: 512 * MIB, line: MIB }],
   [/^\/api\/watch$/, { line: MIB }],
+  // The SDK looks at all it has been told again with each part that comes.
+  [/^\/api\/port-watch$/, { all: MIB / 4 }],
 ];
 
 function boundsOf(path: string, ok: boolean): Bounds {

@@ -99,6 +99,19 @@ function transportOf({ SANDBOX_TRANSPORT: wanted }: Env): SandboxTransport {
   return TRANSPORTS.find((each) => each === wanted) ?? TRANSPORTS[0];
 }
 
+/** A container's start, which any call may have to wait for, and an answer that is known at once or never. */
+const ANSWER_MS = 180_000;
+
+/** Methods that take what they take: who calls them has a limit, or reads a stream that has one. */
+const LASTING = new Set(["gitCheckout", "runCodeStream", "createBackup", "restoreBackup", "mountBucket", "wsConnect"]);
+
+/** No answer is waited for without end. A command is given its own time on top. */
+const within = <T>(method: string, [, options]: unknown[], answer: Promise<T>): Promise<T> => {
+  if (LASTING.has(method)) return answer;
+  const own = method === "exec" ? ((options as { timeout?: number } | undefined)?.timeout ?? 0) : 0;
+  return deadline(ANSWER_MS + own, answer);
+};
+
 /** A handle for an id that `sandboxId` made. */
 export function openById(env: Env, kind: string, id: string): SandboxMethods {
   const handle = getSandbox(namespaceOf(env, kind), id, {
@@ -106,7 +119,7 @@ export function openById(env: Env, kind: string, id: string): SandboxMethods {
     enableDefaultSession: false,
     transport: transportOf(env),
   });
-  return checked(handle);
+  return checked(handle, within);
 }
 
 /** The tenant's sandbox of that name. */

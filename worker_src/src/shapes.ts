@@ -61,24 +61,28 @@ const SHAPES = {
 
 export const nonsense = (): Problem => new Problem("sandbox_failed", "What the sandbox's server answered makes no sense.");
 
-async function shaped(method: string, told: unknown): Promise<unknown> {
-  const value = await told;
+function look(method: string, value: unknown): unknown {
   const shape = Object.hasOwn(SHAPES, method) ? SHAPES[method as keyof typeof SHAPES] : undefined;
   // Only looked at: what it holds may be bound to its object.
   if (shape && !v.is(shape as v.GenericSchema, value)) throw nonsense();
-  return SESSIONS.includes(method) ? checked(value as object) : value;
+  return value;
 }
 
+type Member = (...given: unknown[]) => Promise<unknown>;
+type Within = (method: string, given: unknown[], answer: Promise<unknown>) => Promise<unknown>;
 const SESSIONS = ["getSession", "createSession"];
 
-/** The same object, whose answers are looked at. */
-export function checked<T extends object>(asked: T): T {
+/** The same object, whose answers come in time and are looked at. */
+export function checked<T extends object>(asked: T, within: Within): T {
   return new Proxy(asked, {
     get(target, name) {
-      if (typeof name !== "string" || !(Object.hasOwn(SHAPES, name) || SESSIONS.includes(name)))
-        return Reflect.get(target, name);
-      // Called where it is: taken out of a remote object, a method is something else.
-      return (...given: unknown[]) => shaped(name, (target as Record<string, (...given: unknown[]) => unknown>)[name]!(...given));
+      const member: unknown = Reflect.get(target, name);
+      if (typeof name !== "string" || name === "then" || typeof member !== "function") return member;
+      return async (...given: unknown[]) => {
+        // Called where it is: taken out of a remote object, a method is something else.
+        const value = look(name, await within(name, given, (target as Record<string, Member>)[name]!(...given)));
+        return SESSIONS.includes(name) ? checked(value as object, within) : value;
+      };
     },
   });
 }

@@ -121,10 +121,14 @@ async function contextIn(sandbox: SandboxMethods, options: Surroundings): Promis
 async function create(sandbox: SandboxMethods, options: Surroundings): Promise<CodeContext> {
   const envVars = { ...(await variables(sandbox)), ...options.envVars };
   const context = await contextIn(sandbox, options);
-  const { error } = await ran(sandbox, prelude({ ...options, envVars }), context);
-  if (!error) return context;
-  await sandbox.deleteCodeContext(context.id).catch(() => undefined);
-  throw new Problem("invalid_request", `The context cannot work there: ${error.message}`);
+  try {
+    const { error } = await ran(sandbox, prelude({ ...options, envVars }), context);
+    if (error) throw new Problem("invalid_request", `The context cannot work there: ${error.message.slice(0, 500)}`);
+    return context;
+  } catch (error) {
+    await sandbox.deleteCodeContext(context.id).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Say whether a language is there before anything is done for it. */

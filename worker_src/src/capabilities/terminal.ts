@@ -1,8 +1,8 @@
 /**
  * A terminal in a sandbox, as a WebSocket. The Worker does not read its frames: the runtime passes them on, so that
- * nothing of them is kept here, where other callers' requests run too. The SDK reads them in the sandbox's own Durable
- * Object, and keeps there what a client does not take; a frame too large or a size out of bounds meets the limits of
- * the runtime and of the sandbox's server.
+ * nothing of them is kept here, where other callers' requests run too. The sandbox's own Durable Object reads them, and
+ * keeps what a client does not take, up to a limit (http/shown.ts); a frame too large or a size out of bounds meets the
+ * limits of the runtime and of the sandbox's server.
  */
 import * as v from "valibot";
 
