@@ -13,7 +13,7 @@ from tests.worker.sources import WorkerSources
 pytestmark = [pytest.mark.workerd, pytest.mark.timeout(400)]
 
 
-@pytest.mark.parametrize(("transport", "answers"), [("http", 400), ("websocket", 60), ("rpc", 60)])
+@pytest.mark.parametrize(("transport", "answers"), [("http", 300), ("websocket", 30), ("rpc", 30)])
 def test_hostile_sandboxes_harm_nobody(worker_sources: WorkerSources, transport: str, answers: int) -> None:
     result = hostile.run(worker_sources, answers, seed=16, transport=transport, seconds=200)
     assert result.faults() == []

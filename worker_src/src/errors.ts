@@ -117,7 +117,9 @@ const BY_NAME = new Map(
 /** Nothing was started, or the SDK says the call may be made again. */
 const TRANSIENT = new Set(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"]);
 const PLATFORM_TRANSIENT =
-  /Network connection lost|disconnected prematurely|Durable Object (reset|storage)|is overloaded|code was updated|no container instance|Maximum number of running container instances/i;
+  /Network connection lost|disconnected prematurely|called abort\(\) to reset|Durable Object (reset|storage)|is overloaded|code was updated|no container instance|Maximum number of running container instances/i;
+/** Of KV and R2, in the runtime's words. */
+const STORAGE_FAILED = /^KV \w+ failed: |^\w+: .+ \(100\d\d\)$/;
 /** In workerd's words, which begin with what was too large. */
 const BEYOND_ONE_ANSWER = /limited to 32 ?MiB/i;
 const CONTAINERS_MISSING = /^(Error: )?Containers have not been enabled/i;
@@ -167,6 +169,8 @@ export function toProblem(error: unknown): Problem {
       ? new Problem("interrupted", "The sandbox was replaced while this ran; it may have run in part.", RETRY_AFTER)
       : new Problem("unavailable", "The sandbox cannot be reached just now.", RETRY_AFTER);
   }
+  if (STORAGE_FAILED.test(message) && !isRemote(error))
+    return new Problem("unavailable", "Storage cannot be reached just now.", RETRY_AFTER);
   if (BEYOND_ONE_ANSWER.test(message)) {
     const limit = `The answer is larger than ${inMib(ANSWER_LIMIT)}, the most that one can hold.`;
     return new Problem("too_large", `${limit} Stream the output of a command by exec/stream.`);

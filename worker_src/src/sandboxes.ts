@@ -156,3 +156,12 @@ export async function deadline<T>(ms: number, call: Promise<T>): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+/**
+ * Clear up after something, where its container still runs: it took with it what there was, and a call would start
+ * another one.
+ */
+export async function clearing(sandbox: SandboxMethods, work: () => Promise<unknown>): Promise<void> {
+  const clear = async (): Promise<unknown> => (await sandbox.getState()).status === "healthy" && work();
+  await clear().catch(() => undefined);
+}

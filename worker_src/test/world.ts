@@ -47,6 +47,8 @@ export interface World {
 export interface Options {
   bindings?: Record<string, string | undefined>;
   entry?: string;
+  /** Another Worker with the substitute for sandboxes. */
+  substitute?: string;
   /** Whether buckets and KV are there. */
   storage?: boolean;
   /** How many requests a minute the rate limit binding allows; there is none unless told. */
@@ -71,7 +73,7 @@ async function worker(host: Host, options: Options) {
   const services = Object.entries(options.services ?? {}).map(([name, port]) => [name, service(port)]);
   const sqlite = (className: string) => ({ className, useSQLite: true });
   return {
-    modules: [{ type: "ESModule" as const, path: "index.js", contents: await bundle(options.entry ?? SUBSTITUTE) }],
+    modules: [{ type: "ESModule" as const, path: "index.js", contents: await bundle(options.entry ?? options.substitute ?? SUBSTITUTE) }],
     ...COMPATIBILITY,
     bindings: Object.fromEntries(Object.entries(bindings).filter(([, value]) => value !== undefined)),
     durableObjects: { Sandbox: sqlite("Sandbox"), ...(substitute && { SandboxPython: sqlite("SandboxPython") }) },

@@ -7,7 +7,7 @@ import { Problem } from "../errors.ts";
 import { type EventSource, fromSdkStream, type ServerEvent, sseResponse, textOf } from "../http/sse.ts";
 import { ANSWER_LIMIT, inMib } from "../limits.ts";
 import { type Call, route } from "../route.ts";
-import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
+import { clearing, deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
 import { DEFAULT_TIMEOUT_MS, filled, Identifier, Language, Path, Timeout, Variables } from "../schemas.ts";
 import { command } from "../shell.ts";
 
@@ -45,6 +45,9 @@ const FORMATS = "text html png jpeg svg latex markdown javascript json chart dat
 const formats = (result: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(FORMATS.filter((name) => Object.hasOwn(result, name)).map((name) => [name, result[name]]));
 
+/** What an event costs besides its content: many small ones are not for nothing. */
+const EVENT_COST = 100;
+
 /**
  * Run code to its end. The SDK's own way keeps all it is told for as long as it is told, and takes a run that broke off
  * for one that ended.
@@ -57,7 +60,7 @@ async function ran(sandbox: SandboxMethods, code: string, context: CodeContext):
   try {
     for (;;) {
       const { event, data } = (await next()) ?? brokenOff();
-      held += JSON.stringify(data).length;
+      held += JSON.stringify(data).length + EVENT_COST;
       if (held > ANSWER_LIMIT)
         throw new Problem("too_large", `What the code gave is larger than ${inMib(ANSWER_LIMIT)}: stream it by code/stream.`);
       if (event === "stdout" || event === "stderr") told[event].push((data as { data: string }).data);
@@ -126,7 +129,7 @@ async function create(sandbox: SandboxMethods, options: Surroundings): Promise<C
     if (error) throw new Problem("invalid_request", `The context cannot work there: ${error.message.slice(0, 500)}`);
     return context;
   } catch (error) {
-    await sandbox.deleteCodeContext(context.id).catch(() => undefined);
+    await clearing(sandbox, () => sandbox.deleteCodeContext(context.id));
     throw error;
   }
 }
@@ -140,7 +143,7 @@ export async function requireLanguage(sandbox: SandboxMethods, language: Surroun
 /** A context for one run. Told only a language, the SDK would take any context of it, with what others left there. */
 async function fresh(sandbox: SandboxMethods, options: Surroundings): Promise<Used> {
   const context = await create(sandbox, options);
-  return { context, end: () => sandbox.deleteCodeContext(context.id).catch(() => undefined) };
+  return { context, end: () => clearing(sandbox, () => sandbox.deleteCodeContext(context.id)) };
 }
 
 /** The SDK wants the context itself, not its id. */

@@ -14,7 +14,7 @@ import {
   textOf,
 } from "../http/sse.ts";
 import { route } from "../route.ts";
-import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
+import { clearing, deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
 import {
   DEFAULT_TIMEOUT_MS,
   EXACTLY_ONE,
@@ -93,7 +93,7 @@ async function claiming<T>(sandbox: SandboxMethods, id: string, work: () => Prom
   if (!(await sandbox.exec(taking, { timeout: DEFAULT_TIMEOUT_MS })).success)
     throw new Problem("already_exists", "There is, or was, a process of this id; ids are used once per container.");
   return work().catch(async (error: unknown) => {
-    await sandbox.exec(command("rmdir", claim)).catch(() => undefined);
+    await clearing(sandbox, () => sandbox.exec(command("rmdir", claim)));
     throw error;
   });
 }

@@ -7,7 +7,7 @@
  */
 import { Problem } from "../errors.ts";
 import { SLICE } from "../limits.ts";
-import { retrying, type SandboxMethods } from "../sandboxes.ts";
+import { clearing, retrying, type SandboxMethods } from "../sandboxes.ts";
 import { nonsense } from "../shapes.ts";
 import { DEFAULT_TIMEOUT_MS } from "../schemas.ts";
 import { command } from "../shell.ts";
@@ -121,8 +121,8 @@ export async function store(
     await run(sandbox, path, COMMIT, unfinished, target, size, part);
     return size;
   } catch (error) {
-    const clear = sandbox.exec(command("rm", "-f", "--", unfinished, part), { timeout: DEFAULT_TIMEOUT_MS });
-    await clear.catch(() => undefined);
+    const remove = command("rm", "-f", "--", unfinished, part);
+    await clearing(sandbox, () => sandbox.exec(remove, { timeout: DEFAULT_TIMEOUT_MS }));
     throw error;
   }
 }

@@ -116,11 +116,12 @@ export const chat = [
     scope: "pattern:chat",
     async handle(call) {
       const kept = await load(call);
-      if (!kept) throw new Problem("not_found", "There is no such conversation.");
-      const opened = await call.open(kept.sandbox);
+      // A first message that was cut off has left a sandbox, and no record of it.
+      const opened = await call.open(kept?.sandbox ?? (await nameForConversation(call.params.conversation)));
       await opened.sandbox.destroy();
-      await store(call.env).delete(keyOf(call));
       call.waitUntil(forget(call.env, opened));
+      if (!kept) throw new Problem("not_found", "There is no such conversation.");
+      await store(call.env).delete(keyOf(call));
     },
   }),
 ];
