@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler sweep soak large ephemeral measure bench docs up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz wrangler sweep soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -62,6 +62,9 @@ large: setup ## move 1 GiB through a sandbox each way, and print how much memory
 
 ephemeral: setup ## make 500 one-shot runs under random limits, departures and kills, and print what was left behind
 	$(RUN) bench.ephemeral
+
+hostile: setup ## have sandboxes give the Worker 20,000 hostile answers, and print what came of it
+	$(RUN) bench.hostile
 
 measure: setup ## measure the emulator, sandboxes, a preview, the check and the policy pack, and print tables
 	$(RUN) tests.emulator.measure

@@ -1,61 +1,11 @@
-"""The Worker's sources with their packages installed: once for all processes, again when the lock file changes."""
-
-import fcntl
-import hashlib
-import os
-import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+"""The Worker's sources, for tests that run its programs."""
 
 import pytest
 
-from tests.loopback import with_registries
+from tests.worker.sources import WorkerSources, install
 from tools import toolchain
-
-SOURCES = Path(__file__).resolve().parents[2] / "worker_src"
-_TIMEOUT = 600
-
-
-@dataclass(frozen=True)
-class WorkerSources:
-    """Runs Node programs in `worker_src/`."""
-
-    folder: Path
-    node: Path
-
-    def run(
-        self, *arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, ok: bool = True
-    ) -> subprocess.CompletedProcess[str]:
-        """Run node with these arguments."""
-        path = f"{self.node}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "NO_COLOR": "1", **(env or {})}
-        return _run([self.node / "node", *arguments], cwd or self.folder, environment, ok)
-
-
-def _run(
-    command: Sequence[str | Path], cwd: Path, env: Mapping[str, str], ok: bool
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
-    if ok:
-        assert done.returncode == 0, f"{command} failed:\n{done.stdout}\n{done.stderr}"
-    return done
-
-
-def _install(node: Path) -> None:
-    lock_file = SOURCES / "package-lock.json"
-    digest = hashlib.sha256(lock_file.read_bytes()).hexdigest()
-    installed = SOURCES / "node_modules" / ".installed-lock"
-    with (SOURCES / ".install.lock").open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if installed.exists() and installed.read_text() == digest:
-            return
-        env = {**with_registries(os.environ), "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
-        _run([node / "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], SOURCES, env, True)
-        installed.write_text(digest)
 
 
 @pytest.fixture(scope="session")
 def worker_sources(tools_provided: toolchain.Toolchain) -> WorkerSources:
-    _install(tools_provided.node)
-    return WorkerSources(SOURCES, tools_provided.node)
+    return install(tools_provided.node)

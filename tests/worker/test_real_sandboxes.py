@@ -12,7 +12,7 @@ import pytest
 
 from bench import ephemeral
 from tests.worker import stage
-from tests.worker.conftest import WorkerSources
+from tests.worker.sources import WorkerSources
 from tools.toolchain import Toolchain
 
 pytestmark = [pytest.mark.workerd, pytest.mark.timeout(700)]

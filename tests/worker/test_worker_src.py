@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from components.bundle.worker import own_worker
-from tests.worker.conftest import SOURCES, WorkerSources
+from tests.worker.sources import SOURCES, WorkerSources
 from tests.worker_build import share_packages
 
 MAX_BUNDLE_BYTES = 445_000

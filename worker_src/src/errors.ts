@@ -117,10 +117,12 @@ const BY_NAME = new Map(
 /** Nothing was started, or the SDK says the call may be made again. */
 const TRANSIENT = new Set(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"]);
 const PLATFORM_TRANSIENT =
-  /Network connection lost|Durable Object (reset|storage)|is overloaded|code was updated|no container instance|Maximum number of running container instances/i;
+  /Network connection lost|disconnected prematurely|called abort\(\) to reset|Durable Object (reset|storage)|is overloaded|code was updated|no container instance|Maximum number of running container instances/i;
+/** Of KV and R2, in the runtime's words. */
+const STORAGE_FAILED = /^KV \w+ failed: |^\w+: .+ \(100\d\d\)$/;
 /** In workerd's words, which begin with what was too large. */
 const BEYOND_ONE_ANSWER = /limited to 32 ?MiB/i;
-const CONTAINERS_MISSING = /Containers have not been enabled/i;
+const CONTAINERS_MISSING = /^(Error: )?Containers have not been enabled/i;
 
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
@@ -129,12 +131,19 @@ function nameOf(error: unknown): string {
   return /^([A-Z]\w*Error): /.exec(error.message)?.[1] ?? "Error";
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Some of it is what the sandbox says, which may be anything. */
+const LONGEST_MESSAGE = 1000;
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_MESSAGE);
 
 /** Whether the same call may succeed when made again. */
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(nameOf(error)) || PLATFORM_TRANSIENT.test(messageOf(error));
 }
+
+/** Whether it was thrown in a Durable Object, as the runtime notes. */
+const isRemote = (error: unknown): boolean => error instanceof Error && (error as { remote?: boolean }).remote === true;
 
 /** The status a session's shell ended with: only the text of the SDK's error still holds it. */
 function exitCodeIn(message: string): number | undefined {
@@ -160,6 +169,8 @@ export function toProblem(error: unknown): Problem {
       ? new Problem("interrupted", "The sandbox was replaced while this ran; it may have run in part.", RETRY_AFTER)
       : new Problem("unavailable", "The sandbox cannot be reached just now.", RETRY_AFTER);
   }
+  if (STORAGE_FAILED.test(message) && !isRemote(error))
+    return new Problem("unavailable", "Storage cannot be reached just now.", RETRY_AFTER);
   if (BEYOND_ONE_ANSWER.test(message)) {
     const limit = `The answer is larger than ${inMib(ANSWER_LIMIT)}, the most that one can hold.`;
     return new Problem("too_large", `${limit} Stream the output of a command by exec/stream.`);
@@ -171,5 +182,7 @@ export function toProblem(error: unknown): Problem {
   if (/timed? ?out/i.test(message)) return new Problem("timeout", "The sandbox did not finish in time.");
   if (/^(Sandbox|Code|Command|Process|Port|Backup|Bucket|S3FS)\w*Error$/.test(name))
     return new Problem("sandbox_failed", message);
+  // What the SDK in a sandbox's object stumbles over is an answer of the sandbox's server.
+  if (isRemote(error)) return new Problem("sandbox_failed", "The sandbox's server did not answer as it should.");
   return new Problem("internal", "Something went wrong. The request id leads to the log.");
 }

@@ -15,6 +15,9 @@ export const ANSWER_LIMIT = 32 * MIB;
 /** One event of a stream; what sends it is not trusted to ever end it. */
 export const EVENT_LIMIT = 16 * MIB;
 
+/** What a terminal shows while its client says nothing. */
+export const SHOWN_LIMIT = 32 * MIB;
+
 /** What a file travels in. It is in memory several times on its way, so it stays small. */
 export const SLICE = 2 * MIB;
 

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { Caller } from "./auth/caller.ts";
 import type { Env } from "./env.ts";
 import type { Opened } from "./sandboxes.ts";
-import { type Egress, filled, Identifier, PortText, SandboxName } from "./schemas.ts";
+import { type Egress, filled, Identifier, PortText, REQUEST_LIMIT_MS, SandboxName, SHORT_LIMIT_MS } from "./schemas.ts";
 
 export type Schema = v.GenericSchema;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
@@ -72,6 +72,8 @@ interface Spec<P extends string, B extends Schema | undefined, Q extends v.Objec
   /** Something new comes into being: `Idempotency-Key` is honoured. */
   creates?: boolean;
   bodyLimit?: number;
+  /** Made of steps with limits of their own, although the body names no limit: it may take as long as any request. */
+  long?: boolean;
   handle(
     call: Call<
       Output<B>,
@@ -81,9 +83,14 @@ interface Spec<P extends string, B extends Schema | undefined, Q extends v.Objec
   ): Promise<unknown>;
 }
 
-export interface Route extends Omit<Spec<string, Schema | undefined, v.ObjectEntries | undefined>, "handle"> {
+export interface Route extends Omit<Spec<string, Schema | undefined, v.ObjectEntries | undefined>, "handle" | "long"> {
+  /** Within which it is answered, whatever the sandbox does; a stream has begun then. */
+  limitMs: number;
   handle(call: Call<never, never>): Promise<unknown>;
 }
+
+const takesTimeLimit = (body: Schema | undefined): boolean =>
+  body !== undefined && "entries" in body && "timeout_ms" in (body.entries as object);
 
 /** Declare a route; types flow from its schemas into its handler. */
 export function route<
@@ -94,5 +101,6 @@ export function route<
   for (const [, name] of spec.path.matchAll(/\{(\w+)\}/g)) {
     if (!PARAMETERS[name ?? ""]) throw new Error(`${spec.path}: the parameter ${name} has no schema`);
   }
-  return spec as unknown as Route;
+  const limitMs = spec.long || takesTimeLimit(spec.body) ? REQUEST_LIMIT_MS : SHORT_LIMIT_MS;
+  return { ...spec, limitMs } as unknown as Route;
 }

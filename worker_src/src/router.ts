@@ -133,7 +133,7 @@ async function serve(visit: Visit, match: Match): Promise<Response> {
   if (!mayUse(caller, route.scope)) throw new Problem("forbidden", `This needs the scope ${route.scope}.`);
   const { call, fingerprint } = await prepare(visit, route, params);
   const run = async (): Promise<Response> =>
-    toResponse(route, await deadline(REQUEST_LIMIT_MS, route.handle(call as Call<never, never>)));
+    toResponse(route, await deadline(route.limitMs, route.handle(call as Call<never, never>)));
   const key = route.creates ? request.headers.get("idempotency-key") : null;
   if (key === null) return run();
   const work = once(env, visit.tenantKey, key, fingerprint(), run);

@@ -5,9 +5,11 @@
  */
 import type { WatchOptions } from "@cloudflare/sandbox";
 
+import { bounds } from "./answers.ts";
 import { Confined } from "./confined.ts";
 import { noteEnded } from "./ended.ts";
 import type { Env } from "./env.ts";
+import { shownToSomebody } from "./http/shown.ts";
 import { pinged } from "./http/sse.ts";
 import { newMarker } from "./markers.ts";
 import { forget, type Listed } from "./registry.ts";
@@ -16,6 +18,10 @@ import { Waits } from "./waits.ts";
 const ENDED_KEY = "ended";
 /** Where the SDK's `websocket` transport connects; it stays open only while calls are pending. */
 const TRANSPORT_PATH = "/ws";
+/** Where it opens terminals. */
+const TERMINAL_PATH = "/ws/pty";
+/** Variables set for the whole sandbox: the SDK has them in memory only, which a deployment empties. */
+const VARIABLES_KEY = "variables";
 
 /** The SDK's `rpc` transport says every second that it is in use, and counts calls that `Waits` does not see. */
 const QUIET_MS = 2500;
@@ -40,6 +46,17 @@ export class Sandbox extends Confined {
     // A default of the class: as an option of each handle it would undo what a caller has set for the sandbox.
     if (env.SLEEP_AFTER) this.sleepAfter = env.SLEEP_AFTER;
     this.#ended = ctx.storage.kv.get<boolean>(ENDED_KEY) ?? false;
+    Object.assign(this.envVars, this.#variables());
+  }
+
+  #variables(): Record<string, string> {
+    return this.ctx.storage.kv.get<Record<string, string>>(VARIABLES_KEY) ?? {};
+  }
+
+  override async setEnvVars(given: Record<string, string | undefined>): Promise<void> {
+    const set = Object.entries({ ...this.#variables(), ...given }).filter(([, value]) => value !== undefined);
+    this.ctx.storage.kv.put(VARIABLES_KEY, Object.fromEntries(set));
+    await super.setEnvVars(given);
   }
 
   /** This one is for a single piece of work, and ends by itself at a time. */
@@ -64,12 +81,17 @@ export class Sandbox extends Confined {
 
   override async containerFetch(...given: Parameters<Confined["containerFetch"]>): Promise<Response> {
     if (this.#ended) return gone();
-    return this.#waits.answer(super.containerFetch(...given));
+    const [asked] = given;
+    const { pathname } = new URL(asked instanceof Request ? asked.url : asked);
+    return this.#waits.answer(super.containerFetch(...given), (response) => bounds(pathname, response));
   }
 
   override async fetch(request: Request): Promise<Response> {
     const response = await this.#waits.answer(super.fetch(request));
-    if (response.webSocket && new URL(request.url).pathname === TRANSPORT_PATH) {
+    const { pathname } = new URL(request.url);
+    if (response.webSocket && pathname === TERMINAL_PATH)
+      return new Response(null, { status: 101, webSocket: shownToSomebody(response.webSocket) });
+    if (response.webSocket && pathname === TRANSPORT_PATH) {
       const over = this.#waits.begin();
       for (const event of ["close", "error"] as const) response.webSocket.addEventListener(event, over);
     }
@@ -100,6 +122,9 @@ export class Sandbox extends Confined {
 
   override async destroy(): Promise<void> {
     this.#miscounted = false;
+    // Whoever uses the name next must not find what somebody left in it.
+    for (const name of Object.keys(this.#variables())) delete this.envVars[name];
+    this.ctx.storage.kv.delete(VARIABLES_KEY);
     const running = this.ctx.container?.running;
     await super.destroy();
     if (running) await this.#finishStop();

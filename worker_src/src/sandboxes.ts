@@ -7,6 +7,7 @@ import { type ExecutionSession, getSandbox, type Sandbox, type SandboxTransport 
 import type { Env, SandboxNamespace } from "./env.ts";
 import { isTransient, Problem } from "./errors.ts";
 import type { Sandbox as Deployed } from "./sandbox.ts";
+import { checked } from "./shapes.ts";
 import { sandboxId } from "./tenancy.ts";
 
 export type SandboxMethods = Pick<
@@ -28,7 +29,6 @@ export type SandboxMethods = Pick<
   | "createCodeContext"
   | "listCodeContexts"
   | "deleteCodeContext"
-  | "runCode"
   | "runCodeStream"
   | "startProcess"
   | "listProcesses"
@@ -99,13 +99,27 @@ function transportOf({ SANDBOX_TRANSPORT: wanted }: Env): SandboxTransport {
   return TRANSPORTS.find((each) => each === wanted) ?? TRANSPORTS[0];
 }
 
+/** A container's start, which any call may have to wait for, and an answer that is known at once or never. */
+const ANSWER_MS = 180_000;
+
+/** Methods that take what they take: who calls them has a limit, or reads a stream that has one. */
+const LASTING = new Set(["gitCheckout", "runCodeStream", "createBackup", "restoreBackup", "mountBucket", "wsConnect"]);
+
+/** No answer is waited for without end. A command is given its own time on top. */
+const within = <T>(method: string, [, options]: unknown[], answer: Promise<T>): Promise<T> => {
+  if (LASTING.has(method)) return answer;
+  const own = method === "exec" ? ((options as { timeout?: number } | undefined)?.timeout ?? 0) : 0;
+  return deadline(ANSWER_MS + own, answer);
+};
+
 /** A handle for an id that `sandboxId` made. */
 export function openById(env: Env, kind: string, id: string): SandboxMethods {
-  return getSandbox(namespaceOf(env, kind), id, {
+  const handle = getSandbox(namespaceOf(env, kind), id, {
     // A default session would be one shell shared by all callers of the sandbox.
     enableDefaultSession: false,
     transport: transportOf(env),
   });
+  return checked(handle, within);
 }
 
 /** The tenant's sandbox of that name. */
@@ -141,4 +155,13 @@ export async function deadline<T>(ms: number, call: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Clear up after something, where its container still runs: it took with it what there was, and a call would start
+ * another one.
+ */
+export async function clearing(sandbox: SandboxMethods, work: () => Promise<unknown>): Promise<void> {
+  const clear = async (): Promise<unknown> => (await sandbox.getState()).status === "healthy" && work();
+  await clear().catch(() => undefined);
 }

@@ -5,6 +5,8 @@ import * as v from "valibot";
 export const MAX_TIMEOUT_MS = 10 * 60_000;
 /** No request may hold on for longer, whatever its parts allow themselves. */
 export const REQUEST_LIMIT_MS = 15 * 60_000;
+/** For what has no time limit of its own: a start, and an answer that is known at once or never. */
+export const SHORT_LIMIT_MS = 4 * 60_000;
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
 const noNul = v.regex(/^[^\0]*$/);

@@ -5,6 +5,8 @@
  */
 import { REQUEST_LIMIT_MS } from "./schemas.ts";
 
+type Look = (response: Response) => (bytes: Uint8Array) => void;
+
 export class Waits {
   readonly #since = new Set<{ begun: number }>();
 
@@ -21,21 +23,30 @@ export class Waits {
     return () => this.#since.delete(wait);
   }
 
-  /** The answer that `asked` leads to; who reads its body waits, who leaves it alone does not. */
-  async answer(asked: Promise<Response>): Promise<Response> {
+  /**
+   * The answer that `asked` leads to; who reads its body waits, who leaves it alone does not. What `look` throws at a part
+   * of it ends it.
+   */
+  async answer(asked: Promise<Response>, look: Look = () => () => undefined): Promise<Response> {
     const answered = this.begin();
     const response = await asked.finally(answered);
-    return response.body === null ? response : new Response(this.#read(response.body), response);
+    return response.body === null ? response : new Response(this.#read(response.body, look(response)), response);
   }
 
-  #read(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  #read(body: ReadableStream<Uint8Array>, look: ReturnType<Look>): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
           const { done, value } = await reader.read().finally(this.begin());
-          if (done) controller.close();
-          else controller.enqueue(value);
+          if (done) return controller.close();
+          try {
+            look(value);
+          } catch (error) {
+            reader.cancel(error).catch(() => undefined);
+            throw error;
+          }
+          controller.enqueue(value);
         },
         cancel: (reason) => reader.cancel(reason),
       },

@@ -7,7 +7,7 @@ import path from "node:path";
 
 import { HERE } from "../build.mjs";
 
-interface Schema {
+export interface Schema {
   type?: string;
   const?: unknown;
   enum?: unknown[];
@@ -29,7 +29,7 @@ interface Described {
   "x-scope": string;
   parameters: Parameter[];
   requestBody?: { content: { "application/json"?: { schema: Schema } } };
-  responses: Record<string, { content?: Record<string, unknown> }>;
+  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
 }
 
 export interface Operation {
@@ -40,11 +40,23 @@ export interface Operation {
   parameters: Parameter[];
   body: Schema | undefined;
   stream: boolean;
+  /** What a success is. */
+  status: number;
+  returns: Schema | undefined;
 }
 
 const document = JSON.parse(readFileSync(path.join(HERE, "openapi.json"), "utf8")) as {
   paths: Record<string, Record<string, Described>>;
+  components: { responses: { Problem: { content: Record<string, { schema: Schema }> } } };
 };
+
+/** Every answer that is no success. */
+export const PROBLEM = document.components.responses.Problem.content["application/problem+json"]!.schema;
+
+function success(responses: Described["responses"]): { status: number; returns: Schema | undefined } {
+  const status = Object.keys(responses).find((each) => each !== "default")!;
+  return { status: Number(status), returns: responses[status]!.content?.["application/json"]?.schema };
+}
 
 export const OPERATIONS: Operation[] = Object.entries(document.paths).flatMap(([template, methods]) =>
   Object.entries(methods).map(([method, described]) => ({
@@ -55,6 +67,7 @@ export const OPERATIONS: Operation[] = Object.entries(document.paths).flatMap(([
     parameters: described.parameters,
     body: described.requestBody?.content["application/json"]?.schema,
     stream: "text/event-stream" in (described.responses["200"]?.content ?? {}),
+    ...success(described.responses),
   })),
 );
 

@@ -66,7 +66,13 @@ describe("development environment", () => {
 });
 
 test("code that cannot be streamed leaves no context", async () => {
-  world.host.fail("runCodeStream", "SandboxError", "broken");
+  const { on_runCodeStream } = world.host;
+  // The first run sets the context up.
+  world.host.on_runCodeStream = async () => {
+    world.host.on_runCodeStream = on_runCodeStream;
+    world.host.fail("runCodeStream", "SandboxError", "broken");
+    return on_runCodeStream();
+  };
   const stream = await world.call("POST", "/v1/sandboxes/c/code/stream", { code: "1", language: "javascript" });
   expect(await allEvents(stream)).toMatchObject([{ event: "start" }, { event: "error", data: { code: "sandbox_failed" } }]);
   await vi.waitUntil(() => world.host.count("deleteCodeContext") === 1, 5000);

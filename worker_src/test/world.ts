@@ -47,10 +47,14 @@ export interface World {
 export interface Options {
   bindings?: Record<string, string | undefined>;
   entry?: string;
+  /** Another Worker with the substitute for sandboxes. */
+  substitute?: string;
   /** Whether buckets and KV are there. */
   storage?: boolean;
   /** How many requests a minute the rate limit binding allows; there is none unless told. */
   rateLimit?: number;
+  /** Ports of this machine that the Worker has as services. */
+  services?: Record<string, number>;
   /** What the Worker reaches outside; nothing unless told. */
   outbound?: (request: Request) => Promise<globalThis.Response> | globalThis.Response;
 }
@@ -65,14 +69,16 @@ async function worker(host: Host, options: Options) {
     ...options.bindings,
   };
   const substitute = options.entry === undefined;
+  const service = (port: number) => ({ external: { address: `127.0.0.1:${port}`, http: {} } });
+  const services = Object.entries(options.services ?? {}).map(([name, port]) => [name, service(port)]);
   const sqlite = (className: string) => ({ className, useSQLite: true });
   return {
-    modules: [{ type: "ESModule" as const, path: "index.js", contents: await bundle(options.entry ?? SUBSTITUTE) }],
+    modules: [{ type: "ESModule" as const, path: "index.js", contents: await bundle(options.entry ?? options.substitute ?? SUBSTITUTE) }],
     ...COMPATIBILITY,
     bindings: Object.fromEntries(Object.entries(bindings).filter(([, value]) => value !== undefined)),
     durableObjects: { Sandbox: sqlite("Sandbox"), ...(substitute && { SandboxPython: sqlite("SandboxPython") }) },
     ...(substitute && { queueProducers: { EVENTS: "events" }, queueConsumers: { events: { maxBatchTimeout: 0 } } }),
-    serviceBindings: { HOST: (request: any) => host.handle(request) },
+    serviceBindings: { HOST: (request: any) => host.handle(request), ...Object.fromEntries(services) },
     outboundService: (request: any) =>
       (options.outbound ?? (() => new globalThis.Response("nothing is outside", { status: 502 })))(request) as any,
     ...(options.rateLimit && {

@@ -1,12 +1,13 @@
 /** Row 13: the code interpreter. Contexts keep their state; results may be text, HTML, images and more. */
-import type { CodeContext, CreateContextOptions, ExecutionResult } from "@cloudflare/sandbox";
+import type { CodeContext, CreateContextOptions } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
 import { awake } from "../awake.ts";
 import { Problem } from "../errors.ts";
-import { type EventSource, fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
+import { type EventSource, fromSdkStream, type ServerEvent, sseResponse, textOf } from "../http/sse.ts";
+import { ANSWER_LIMIT, inMib } from "../limits.ts";
 import { type Call, route } from "../route.ts";
-import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
+import { clearing, deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
 import { DEFAULT_TIMEOUT_MS, filled, Identifier, Language, Path, Timeout, Variables } from "../schemas.ts";
 import { command } from "../shell.ts";
 
@@ -36,12 +37,47 @@ export const CodeResult = v.object({
 
 const viewContext = (context: CodeContext) => ({ context: context.id, language: context.language, cwd: context.cwd });
 
-const viewCode = ({ logs, results, error }: ExecutionResult): v.InferOutput<typeof CodeResult> => ({
-  stdout: logs.stdout.join(""),
-  stderr: logs.stderr.join(""),
-  results: results.map((result) => ({ ...result })),
-  ...(error && { error: { name: error.name, message: error.message, traceback: error.traceback } }),
-});
+type Result = v.InferOutput<typeof CodeResult>;
+
+/** What a result may hold; the API has no other names. */
+const FORMATS = "text html png jpeg svg latex markdown javascript json chart data".split(" ");
+
+const formats = (result: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(FORMATS.filter((name) => Object.hasOwn(result, name)).map((name) => [name, result[name]]));
+
+/** What an event costs besides its content: many small ones are not for nothing. */
+const EVENT_COST = 100;
+
+/**
+ * Run code to its end. The SDK's own way keeps all it is told for as long as it is told, and takes a run that broke off
+ * for one that ended.
+ */
+async function ran(sandbox: SandboxMethods, code: string, context: CodeContext): Promise<Result> {
+  const { next, stop } = fromSdkStream<StreamEvent>(await sandbox.runCodeStream(code, { context }), codeEvent);
+  const told = { stdout: [] as string[], stderr: [] as string[] };
+  const results: Result["results"] = [];
+  let held = 0;
+  try {
+    for (;;) {
+      const { event, data } = (await next()) ?? brokenOff();
+      held += JSON.stringify(data).length + EVENT_COST;
+      if (held > ANSWER_LIMIT)
+        throw new Problem("too_large", `What the code gave is larger than ${inMib(ANSWER_LIMIT)}: stream it by code/stream.`);
+      if (event === "stdout" || event === "stderr") told[event].push((data as { data: string }).data);
+      else if (event === "result") results.push(formats(data as Record<string, unknown>));
+      else {
+        const printed = { stdout: told.stdout.join(""), stderr: told.stderr.join(""), results };
+        return event === "failed" ? { ...printed, error: data as v.InferOutput<typeof Failed> } : printed;
+      }
+    }
+  } finally {
+    await stop().catch(() => undefined);
+  }
+}
+
+function brokenOff(): never {
+  throw new Problem("interrupted", "The run broke off; it may have run in part.", { headers: { "retry-after": "5" } });
+}
 
 /** Contexts wait for the interpreter, which has 60 s to start; that is no time of the code's. */
 const START_MS = 90_000;
@@ -88,10 +124,14 @@ async function contextIn(sandbox: SandboxMethods, options: Surroundings): Promis
 async function create(sandbox: SandboxMethods, options: Surroundings): Promise<CodeContext> {
   const envVars = { ...(await variables(sandbox)), ...options.envVars };
   const context = await contextIn(sandbox, options);
-  const { error } = await sandbox.runCode(prelude({ ...options, envVars }), { context });
-  if (!error) return context;
-  await sandbox.deleteCodeContext(context.id).catch(() => undefined);
-  throw new Problem("invalid_request", `The context cannot work there: ${error.message}`);
+  try {
+    const { error } = await ran(sandbox, prelude({ ...options, envVars }), context);
+    if (error) throw new Problem("invalid_request", `The context cannot work there: ${error.message.slice(0, 500)}`);
+    return context;
+  } catch (error) {
+    await clearing(sandbox, () => sandbox.deleteCodeContext(context.id));
+    throw error;
+  }
 }
 
 /** Say whether a language is there before anything is done for it. */
@@ -103,7 +143,7 @@ export async function requireLanguage(sandbox: SandboxMethods, language: Surroun
 /** A context for one run. Told only a language, the SDK would take any context of it, with what others left there. */
 async function fresh(sandbox: SandboxMethods, options: Surroundings): Promise<Used> {
   const context = await create(sandbox, options);
-  return { context, end: () => sandbox.deleteCodeContext(context.id).catch(() => undefined) };
+  return { context, end: () => clearing(sandbox, () => sandbox.deleteCodeContext(context.id)) };
 }
 
 /** The SDK wants the context itself, not its id. */
@@ -114,8 +154,6 @@ async function contextOf(sandbox: SandboxMethods, body: Run): Promise<Used> {
   return { context, end: async () => undefined };
 }
 
-type Result = v.InferOutput<typeof CodeResult>;
-
 /** What is late in a context of its own is ended with it; in a named one it goes on, and the next run waits for it. */
 async function runIn(
   sandbox: SandboxMethods,
@@ -124,7 +162,7 @@ async function runIn(
   timeoutMs: number,
 ): Promise<Result> {
   const { context, end } = await ready(sandbox, choose);
-  return deadline(timeoutMs, sandbox.runCode(code, { context })).then(viewCode).finally(end);
+  return deadline(timeoutMs, ran(sandbox, code, context)).finally(end);
 }
 
 /**
@@ -168,15 +206,21 @@ interface StreamEvent {
   traceback?: string[];
 }
 
+const failure = ({ ename, evalue, traceback }: Partial<StreamEvent>): v.InferOutput<typeof Failed> => ({
+  name: textOf(ename),
+  message: textOf(evalue),
+  traceback: (traceback ?? []).map(textOf),
+});
+
 function codeEvent({ type, ...event }: StreamEvent): ServerEvent | undefined {
   switch (type) {
     case "stdout":
     case "stderr":
-      return { event: type, data: { data: event.text ?? "" } };
+      return { event: type, data: { data: textOf(event.text) } };
     case "result":
       return { event: "result", data: event };
     case "error":
-      return { event: "failed", data: { name: event.ename, message: event.evalue, traceback: event.traceback ?? [] } };
+      return { event: "failed", data: failure(event) };
     case "execution_complete":
       return { event: "complete", data: {} };
     default:

@@ -4,7 +4,15 @@ import * as v from "valibot";
 
 import { awake } from "../awake.ts";
 import { Problem } from "../errors.ts";
-import { type EventSource, fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
+import {
+  type EventSource,
+  exitCodeOf,
+  failedEvent,
+  fromSdkStream,
+  type ServerEvent,
+  sseResponse,
+  textOf,
+} from "../http/sse.ts";
 import { type Call, route } from "../route.ts";
 import { deadline, type SandboxMethods } from "../sandboxes.ts";
 import { EXACTLY_ONE, ExecResult, exactlyOne, Identifier, Path, Runnable, Timeout, Variables } from "../schemas.ts";
@@ -134,7 +142,7 @@ export async function executeStream(
 export function execEvents(timeoutMs: number): (event: ExecEvent) => ServerEvent | undefined {
   let stderr = "";
   return (event) => {
-    if (event.type === "stderr") stderr = event.data ?? "";
+    if (event.type === "stderr") stderr = textOf(event.data);
     return event.type === "complete" && isLate(event.exitCode, stderr, timeoutMs)
       ? { event: "error", data: late(timeoutMs).toJSON() }
       : execEvent(event);
@@ -147,11 +155,11 @@ function execEvent(event: ExecEvent): ServerEvent | undefined {
       return { event: "start", data: {} };
     case "stdout":
     case "stderr":
-      return { event: event.type, data: { data: event.data ?? "" } };
+      return { event: event.type, data: { data: textOf(event.data) } };
     case "complete":
-      return { event: "complete", data: { exit_code: event.exitCode ?? event.result?.exitCode ?? -1 } };
+      return { event: "complete", data: { exit_code: exitCodeOf(event.exitCode ?? event.result?.exitCode) } };
     case "error":
-      return { event: "error", data: { code: "sandbox_failed", detail: event.error ?? "The command failed." } };
+      return failedEvent(event.error ?? event.data ?? "The command failed.");
     default:
       return undefined;
   }

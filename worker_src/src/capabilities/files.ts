@@ -99,6 +99,7 @@ export const files = [
     path: `${AT}/content`,
     operation: "uploadFile",
     summary: "Make a file of the request's bytes, whole or not at all",
+    long: true,
     scope: "files:write",
     query: { path: Path },
     accepts: BYTES,

@@ -83,6 +83,7 @@ export const lifecycle = [
     path: "/v1/sandboxes",
     operation: "createSandbox",
     summary: "Start a sandbox; without a name it gets one nobody used before",
+    long: true,
     scope: "lifecycle",
     body: Create,
     returns: v.object({ ...SandboxView.entries, setup: v.optional(SetupResult) }),

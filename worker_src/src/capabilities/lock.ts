@@ -3,7 +3,7 @@
  * atomic, so of several callers one has it and the others wait.
  */
 import { Problem } from "../errors.ts";
-import type { SandboxMethods } from "../sandboxes.ts";
+import { clearing, type SandboxMethods } from "../sandboxes.ts";
 import { DEFAULT_TIMEOUT_MS } from "../schemas.ts";
 import { command } from "../shell.ts";
 
@@ -32,6 +32,6 @@ export async function exclusively<T>(
   try {
     return await work();
   } finally {
-    await sandbox.exec(command("rmdir", lock), { timeout: DEFAULT_TIMEOUT_MS });
+    await clearing(sandbox, () => sandbox.exec(command("rmdir", lock), { timeout: DEFAULT_TIMEOUT_MS }));
   }
 }

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { openProtocols } from "../auth/protocols.ts";
 import type { Env } from "../env.ts";
 import { Problem } from "../errors.ts";
+import { onlySocket } from "../http/socket.ts";
 import { type Call, route } from "../route.ts";
 import { DEFAULT_KIND, retrying, type SandboxMethods } from "../sandboxes.ts";
 import { Port } from "../schemas.ts";
@@ -115,7 +116,9 @@ export const ports = [
       const protocols = openProtocols(request).join(", ");
       if (protocols) headers.set("sec-websocket-protocol", protocols);
       else headers.delete("sec-websocket-protocol");
-      return (await open()).sandbox.wsConnect(new Request("http://sandbox/", { headers }), port);
+      const upgrade = new Request("http://sandbox/", { headers, redirect: "manual" });
+      const answer = await (await open()).sandbox.wsConnect(upgrade, port);
+      return onlySocket(answer, `Port ${port} of the sandbox took no WebSocket`);
     },
   }),
 ];

@@ -4,9 +4,17 @@ import * as v from "valibot";
 
 import { awake } from "../awake.ts";
 import { Problem } from "../errors.ts";
-import { type EventSource, fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
+import {
+  type EventSource,
+  exitCodeOf,
+  failedEvent,
+  fromSdkStream,
+  type ServerEvent,
+  sseResponse,
+  textOf,
+} from "../http/sse.ts";
 import { route } from "../route.ts";
-import { deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
+import { clearing, deadline, retrying, type SandboxMethods } from "../sandboxes.ts";
 import {
   DEFAULT_TIMEOUT_MS,
   EXACTLY_ONE,
@@ -85,7 +93,7 @@ async function claiming<T>(sandbox: SandboxMethods, id: string, work: () => Prom
   if (!(await sandbox.exec(taking, { timeout: DEFAULT_TIMEOUT_MS })).success)
     throw new Problem("already_exists", "There is, or was, a process of this id; ids are used once per container.");
   return work().catch(async (error: unknown) => {
-    await sandbox.exec(command("rmdir", claim)).catch(() => undefined);
+    await clearing(sandbox, () => sandbox.exec(command("rmdir", claim)));
     throw error;
   });
 }
@@ -133,9 +141,9 @@ function resilient({ next, stop }: EventSource): EventSource {
 }
 
 function logEvent(event: LogEvent): ServerEvent | undefined {
-  if (event.type === "stdout" || event.type === "stderr") return { event: event.type, data: { data: event.data } };
-  if (event.type === "exit") return { event: "complete", data: { exit_code: event.exitCode ?? -1 } };
-  return event.type === "error" ? { event: "error", data: { code: "sandbox_failed", detail: event.data } } : undefined;
+  if (event.type === "stdout" || event.type === "stderr") return { event: event.type, data: { data: textOf(event.data) } };
+  if (event.type === "exit") return { event: "complete", data: { exit_code: exitCodeOf(event.exitCode) } };
+  return event.type === "error" ? failedEvent(event.data) : undefined;
 }
 
 /** In a shell of its own: an `exit` would end the one that tells how the process fares, and it would seem to run on. */

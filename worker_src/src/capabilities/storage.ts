@@ -52,6 +52,7 @@ export const storage = [
     path: "/v1/sandboxes/{name}/backups",
     operation: "createBackup",
     summary: "Back a directory up",
+    long: true,
     scope: "storage",
     body: v.strictObject({
       directory: v.optional(BackupDir, "/workspace"),
@@ -104,6 +105,7 @@ export const storage = [
     path: "/v1/sandboxes/{name}/backups/{backup}/restore",
     operation: "restoreBackup",
     summary: "Put a backup back; it stays only as long as the container does",
+    long: true,
     scope: "storage",
     returns: v.object({ backup: v.string(), directory: v.string() }),
     async handle({ env, open, params, tenantKey }) {

@@ -1,14 +1,15 @@
 /**
  * A terminal in a sandbox, as a WebSocket. The Worker does not read its frames: the runtime passes them on, so that
- * nothing of them is kept here, where other callers' requests run too. The SDK reads them in the sandbox's own Durable
- * Object, and keeps there what a client does not take; a frame too large or a size out of bounds meets the limits of
- * the runtime and of the sandbox's server.
+ * nothing of them is kept here, where other callers' requests run too. The sandbox's own Durable Object reads them, and
+ * keeps what a client does not take, up to a limit (http/shown.ts); a frame too large or a size out of bounds meets the
+ * limits of the runtime and of the sandbox's server.
  */
 import * as v from "valibot";
 
 import type { Caller } from "../auth/caller.ts";
 import { openProtocols } from "../auth/protocols.ts";
 import { Problem, toProblem } from "../errors.ts";
+import { onlySocket } from "../http/socket.ts";
 import { route } from "../route.ts";
 import type { SandboxMethods, SessionMethods } from "../sandboxes.ts";
 import { Identifier } from "../schemas.ts";
@@ -58,22 +59,15 @@ export const terminal = [
       refuseOtherSites(request, caller);
       const session = await sessionOf((await open()).sandbox, query.session);
       // The sandbox must not see the credentials that led to it, and the SDK takes orders from headers.
-      const upgrade = new Request("http://sandbox/", { headers: { upgrade: "websocket", connection: "Upgrade" } });
+      const headers = { upgrade: "websocket", connection: "Upgrade" };
+      const upgrade = new Request("http://sandbox/", { headers, redirect: "manual" });
       const answer = await session.terminal(upgrade, {
         cols: Number(query.cols),
         rows: Number(query.rows),
         ...(query.shell && { shell: query.shell }),
       });
-      if (!answer.webSocket) {
-        await answer.body?.cancel();
-        throw new Problem("sandbox_failed", `The sandbox opened no terminal; it answered ${answer.status}.`);
-      }
-      const chosen = openProtocols(request).includes(PROTOCOL);
-      return new Response(null, {
-        status: 101,
-        webSocket: answer.webSocket,
-        ...(chosen && { headers: { "sec-websocket-protocol": PROTOCOL } }),
-      });
+      const protocol = openProtocols(request).includes(PROTOCOL) ? PROTOCOL : "";
+      return onlySocket(answer, "The sandbox opened no terminal", protocol);
     },
   }),
 ];

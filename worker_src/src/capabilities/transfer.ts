@@ -7,7 +7,8 @@
  */
 import { Problem } from "../errors.ts";
 import { SLICE } from "../limits.ts";
-import { retrying, type SandboxMethods } from "../sandboxes.ts";
+import { clearing, retrying, type SandboxMethods } from "../sandboxes.ts";
+import { nonsense } from "../shapes.ts";
 import { DEFAULT_TIMEOUT_MS } from "../schemas.ts";
 import { command } from "../shell.ts";
 import { execute } from "./commands.ts";
@@ -21,6 +22,7 @@ export interface Found {
 
 const [MISSING, NO_FILE] = [44, 45];
 const STATE = "stat -L -c %s/%i/%y --";
+const STATE_TOLD = /^\d{1,16}\/\d{1,20}\/[0-9 :.+-]{1,60}$/;
 const LOOK = `[ -e "$1" ] || exit ${MISSING}; [ -f "$1" ] || exit ${NO_FILE}; ${STATE} "$1"`;
 const READ = `dd if="$1" bs=65536 iflag=skip_bytes,count_bytes,fullblock skip="$2" count="$3" status=none | base64 -w 0
 echo && ${STATE} "$1"`;
@@ -43,15 +45,23 @@ async function run(sandbox: SandboxMethods, path: string, script: string, ...val
 /** The file at a path. */
 export async function find(sandbox: SandboxMethods, path: string): Promise<Found> {
   const state = (await retrying(() => run(sandbox, path, LOOK, path))).trimEnd();
-  const size = Number.parseInt(state, 10);
-  if (!Number.isSafeInteger(size) || size < 0) throw new Problem("sandbox_failed", `The sandbox tells nothing of ${path}.`);
+  const size = STATE_TOLD.test(state) ? Number.parseInt(state, 10) : NaN;
+  if (!Number.isSafeInteger(size)) throw new Problem("sandbox_failed", `The sandbox tells nothing of ${path}.`);
   return { path, size, state };
+}
+
+function decoded(base64: string): Uint8Array {
+  try {
+    return Uint8Array.fromBase64(base64);
+  } catch {
+    throw nonsense();
+  }
 }
 
 async function slice(sandbox: SandboxMethods, { path, state }: Found, first: number, length: number) {
   const told = await retrying(() => run(sandbox, path, READ, path, first, length));
   const end = told.indexOf("\n");
-  const bytes = Uint8Array.fromBase64(told.slice(0, end));
+  const bytes = decoded(told.slice(0, end));
   if (bytes.length !== length || told.slice(end).trim() !== state)
     throw new Problem("conflict", `${path} was changed while it was read.`);
   return bytes;
@@ -111,8 +121,8 @@ export async function store(
     await run(sandbox, path, COMMIT, unfinished, target, size, part);
     return size;
   } catch (error) {
-    const clear = sandbox.exec(command("rm", "-f", "--", unfinished, part), { timeout: DEFAULT_TIMEOUT_MS });
-    await clear.catch(() => undefined);
+    const remove = command("rm", "-f", "--", unfinished, part);
+    await clearing(sandbox, () => sandbox.exec(remove, { timeout: DEFAULT_TIMEOUT_MS }));
     throw error;
   }
 }

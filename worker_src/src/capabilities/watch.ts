@@ -2,7 +2,7 @@
 import type { FileWatchSSEEvent } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
-import { fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
+import { failedEvent, fromSdkStream, type ServerEvent, sseResponse, textOf } from "../http/sse.ts";
 import { isMarker } from "../markers.ts";
 import { route } from "../route.ts";
 import { filled, Path, Timeout } from "../schemas.ts";
@@ -12,14 +12,17 @@ const Patterns = v.pipe(v.array(filled(200)), v.minLength(1), v.maxLength(100));
 function watchEvent(event: FileWatchSSEEvent): ServerEvent | undefined {
   switch (event.type) {
     case "watching":
-      return { event: "watching", data: { path: event.path } };
+      return { event: "watching", data: { path: textOf(event.path) } };
     case "event":
       if (isMarker(event.path)) return undefined;
-      return { event: "change", data: { type: event.eventType, path: event.path, directory: event.isDirectory } };
+      return {
+        event: "change",
+        data: { type: textOf(event.eventType), path: event.path, directory: event.isDirectory === true },
+      };
     case "stopped":
-      return { event: "stopped", data: { reason: event.reason } };
+      return { event: "stopped", data: { reason: textOf(event.reason) } };
     case "error":
-      return { event: "error", data: { code: "sandbox_failed", detail: event.error } };
+      return failedEvent(event.error);
     default:
       return undefined;
   }

@@ -5,6 +5,7 @@
 import { Problem, toProblem } from "../errors.ts";
 import { EVENT_LIMIT, inMib } from "../limits.ts";
 import { deadline } from "../sandboxes.ts";
+import { nonsense } from "../shapes.ts";
 
 /**
  * A client that left is noticed by a write that fails, so there is one at least this often; the platform allows 30 s
@@ -71,6 +72,35 @@ export function sseResponse(
   return new Response(readable, { headers: { "content-type": "text/event-stream" } });
 }
 
+/** What comes from a sandbox may be no event at all. */
+function understood<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Problem ? error : nonsense();
+  }
+}
+
+/** A field of an event, which must be text. */
+export function textOf(value: unknown): string {
+  if (value !== undefined && typeof value !== "string") throw nonsense();
+  return value ?? "";
+}
+
+const LONGEST_DETAIL = 1000;
+
+/** The end of a stream that the sandbox's server says has failed. */
+export const failedEvent = (detail: unknown): ServerEvent => ({
+  event: "error",
+  data: new Problem("sandbox_failed", textOf(detail).slice(0, LONGEST_DETAIL)).toJSON(),
+});
+
+/** How a command ended. */
+export function exitCodeOf(value: unknown): number {
+  if (value !== undefined && !Number.isInteger(value)) throw nonsense();
+  return (value as number | undefined) ?? -1;
+}
+
 /**
  * Events in: the SDK's streams are `data:` lines holding JSON. `map` may drop an event by giving undefined. No more than
  * one event is held before it is whole, and that up to a limit.
@@ -93,7 +123,7 @@ export function fromSdkStream<T>(
       .map((line) => line.slice(5).trimStart())
       .join("\n");
     if (data === "" || data === "[DONE]") return;
-    const event = map(JSON.parse(data) as T);
+    const event = understood(() => map(JSON.parse(data) as T));
     if (event) queue.push(event);
   };
 

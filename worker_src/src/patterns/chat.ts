@@ -68,6 +68,7 @@ export const chat = [
     path: `${AT}/messages`,
     operation: "sendMessage",
     summary: "Say something to the agent of a conversation; it may run commands before it answers",
+    long: true,
     scope: "pattern:chat",
     body: v.strictObject({
       message: filled(20_000),
@@ -115,11 +116,13 @@ export const chat = [
     scope: "pattern:chat",
     async handle(call) {
       const kept = await load(call);
-      if (!kept) throw new Problem("not_found", "There is no such conversation.");
-      const opened = await call.open(kept.sandbox, { egress: "any" });
+      // A first message that was cut off has left a sandbox, and no record of it.
+      const name = kept?.sandbox ?? (await nameForConversation(call.params.conversation));
+      const opened = await call.open(name, { egress: "any" });
       await opened.sandbox.destroy();
-      await store(call.env).delete(keyOf(call));
       call.waitUntil(forget(call.env, opened));
+      if (!kept) throw new Problem("not_found", "There is no such conversation.");
+      await store(call.env).delete(keyOf(call));
     },
   }),
 ];

@@ -14,7 +14,7 @@ import { Problem } from "../errors.ts";
 import { FILE_BODY_LIMIT } from "../limits.ts";
 import { forget } from "../registry.ts";
 import { type Call, route } from "../route.ts";
-import { deadline, type SandboxMethods } from "../sandboxes.ts";
+import { clearing, deadline, type SandboxMethods } from "../sandboxes.ts";
 import { filled, GitRef, GitUrl, Port, Timeout, Variables } from "../schemas.ts";
 import { command } from "../shell.ts";
 import { recorded } from "./events.ts";
@@ -43,7 +43,7 @@ async function place(sandbox: SandboxMethods, body: Body): Promise<void> {
   if ((await sandbox.exists(DIRECTORY)).exists) return;
   await fill(sandbox, body).catch(async (error: unknown) => {
     // Half a project would be taken for a whole one.
-    await sandbox.exec(command("rm", "-rf", DIRECTORY));
+    await clearing(sandbox, () => sandbox.exec(command("rm", "-rf", DIRECTORY)));
     throw error;
   });
 }

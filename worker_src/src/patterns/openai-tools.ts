@@ -75,6 +75,7 @@ export const openaiTools = [
     path: "/v1/sandboxes/{name}/openai/patch",
     operation: "openaiPatch",
     summary: "The editor tool of OpenAI Agents: apply its operations in order, up to the first that fails",
+    long: true,
     scope: "pattern:openai",
     body: v.strictObject({
       operations: v.pipe(v.array(Operation), v.minLength(1), v.maxLength(50)),

@@ -64,6 +64,7 @@ export const parallel = [
     path: "/v1/parallel",
     operation: "runParallel",
     summary: "Run several commands at once and gather their results",
+    long: true,
     scope: "pattern:parallel",
     body: v.strictObject({
       tasks: v.pipe(v.array(Task), v.minLength(1), v.maxLength(MAX_TASKS)),

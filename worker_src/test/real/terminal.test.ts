@@ -135,3 +135,16 @@ test("a frame of 40 MB harms nothing but its own connection, and nonsense is ans
   expect(await asked("POST", "/exec", { command: "echo fine" })).toMatchObject({ body: { stdout: "fine\n" } });
   for (const each of [terminal, after]) each.close();
 });
+
+test("a terminal that shows more than anybody looks at is closed, and its shell goes on", async () => {
+  const { at } = fresh();
+  const terminal = await Terminal.open(`${at}/terminal`);
+  await terminal.types("echo $((6 * 7))", /42/);
+  terminal.send(Buffer.from("head -c 48000000 /dev/zero | tr '\\0' x; echo; echo still-$((1 + 1))\r"));
+  await terminal.until(() => terminal.closed !== undefined);
+  expect(terminal.closed).toBe(1013);
+  expect(terminal.shown.length).toBeLessThan(33 * 2 ** 20);
+  const again = await Terminal.open(`${at}/terminal`);
+  await again.until(() => again.shown.includes("still-2"));
+  again.close();
+}, 120_000);

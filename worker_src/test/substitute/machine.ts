@@ -111,10 +111,6 @@ export class Machine {
     if (!contexts.delete(contextId)) throw new Failure("ContextNotFoundError", `Context '${contextId}' not found`);
   }
 
-  async on_runCode(_: Container, { code }: Body) {
-    return { code, logs: { stdout: [], stderr: [] }, results: [] };
-  }
-
   async on_runCodeStream() {
     return eventStream(async (send) => send({ type: "execution_complete" }));
   }

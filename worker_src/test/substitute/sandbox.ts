@@ -161,10 +161,6 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
     await this.ask("deleteCodeContext", { contextId });
   }
 
-  runCode(code: string, options?: Args<"runCode">[1]): ReturnType<SandboxMethods["runCode"]> {
-    return this.ask("runCode", { code, language: options?.language, contextId: options?.context?.id });
-  }
-
   async runCodeStream(code: string, options?: Args<"runCodeStream">[1]): Promise<ReadableStream<Uint8Array>> {
     return (await this.send("runCodeStream", { code, language: options?.language, contextId: options?.context?.id }))
       .body!;
