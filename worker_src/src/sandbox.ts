@@ -3,7 +3,7 @@
  * unread answers for pending ones, and one that was made for a single piece of work ends by itself when its time is over
  * and stays ended, whatever calls are still under way.
  */
-import { Sandbox as Base, type WatchOptions } from "@cloudflare/sandbox";
+import { Sandbox as Base, type ExecOptions, type ExecResult, type WatchOptions } from "@cloudflare/sandbox";
 
 import { noteEnded } from "./ended.ts";
 import type { Env } from "./env.ts";
@@ -19,6 +19,8 @@ const TRANSPORT_PATH = "/ws";
 /** The SDK's `rpc` transport says every second that it is in use, and counts calls that `Waits` does not see. */
 const QUIET_MS = 2500;
 const [STOP_NOTICED_MS, STOP_LOOK_MS] = [2000, 5];
+/** What the SDK passes for "no session". */
+const SESSIONLESS = "__DISABLE_SESSION__";
 
 /** Of the base class: what it counts as in flight, which keeps it awake, and when it sleeps if there is nothing. */
 interface Counted {
@@ -61,9 +63,23 @@ export class Sandbox extends Base<Env> {
     await this.end(listed);
   }
 
+  /** Start the container if it does not run. */
+  async wake(): Promise<void> {
+    if (!(await this.#isAwake())) await this.client.utils.ping();
+  }
+
+  /** Run a command; `null` without having tried if the container must be started first. One call where two would do. */
+  async execIfAwake(command: string, session = SESSIONLESS, options: ExecOptions = {}): Promise<ExecResult | null> {
+    return (await this.#isAwake()) ? this.execWithSessionToken(command, session, options) : null;
+  }
+
+  async #isAwake(): Promise<boolean> {
+    return (await this.getState()).status === "healthy";
+  }
+
   override async containerFetch(...given: Parameters<Base["containerFetch"]>): Promise<Response> {
     if (this.#ended) return gone();
-    return this.#waits.answer(super.containerFetch(...given));
+    return this.#waits.control(super.containerFetch(...given));
   }
 
   override async fetch(request: Request): Promise<Response> {

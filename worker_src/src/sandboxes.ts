@@ -52,7 +52,7 @@ export type SandboxMethods = Pick<
   | "restoreBackup"
   | "destroy"
 > &
-  Pick<Deployed, "endAt" | "end">;
+  Pick<Deployed, "endAt" | "end" | "wake" | "execIfAwake">;
 
 /** What the Worker uses of a session. */
 export type SessionMethods = Pick<ExecutionSession, "id" | "exec" | "startProcess" | "terminal">;

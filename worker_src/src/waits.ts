@@ -5,6 +5,14 @@
  */
 import { REQUEST_LIMIT_MS } from "./schemas.ts";
 
+/** Answers of control calls, which the SDK reads as a whole; up to this size a stream would cost more than it saves. */
+const SMALL = 64 * 1024;
+
+function isSmall({ headers }: Response): boolean {
+  const [type, length] = [headers.get("content-type"), headers.get("content-length")];
+  return type === "application/json" && length !== null && Number(length) <= SMALL;
+}
+
 export class Waits {
   readonly #since = new Set<{ begun: number }>();
 
@@ -21,10 +29,24 @@ export class Waits {
     return () => this.#since.delete(wait);
   }
 
+  /** The answer to a control call, read here where it is small. */
+  async control(asked: Promise<Response>): Promise<Response> {
+    const answered = this.begin();
+    try {
+      const response = await asked;
+      return isSmall(response) ? new Response(await response.arrayBuffer(), response) : this.#watched(response);
+    } finally {
+      answered();
+    }
+  }
+
   /** The answer that `asked` leads to; who reads its body waits, who leaves it alone does not. */
   async answer(asked: Promise<Response>): Promise<Response> {
     const answered = this.begin();
-    const response = await asked.finally(answered);
+    return this.#watched(await asked.finally(answered));
+  }
+
+  #watched(response: Response): Response {
     return response.body === null ? response : new Response(this.#read(response.body), response);
   }
 

@@ -1,9 +1,9 @@
 /** Row 9: run commands, with working directory, environment, time limit and session; as one answer or as a stream. */
-import type { ExecEvent, ExecResult as SdkResult } from "@cloudflare/sandbox";
+import { type ExecEvent, type ExecResult as SdkResult, isPlatformTransientError } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
 import { awake } from "../awake.ts";
-import { Problem } from "../errors.ts";
+import { interrupted, Problem } from "../errors.ts";
 import { type EventSource, fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
 import { type Call, route } from "../route.ts";
 import { deadline, type SandboxMethods } from "../sandboxes.ts";
@@ -45,6 +45,9 @@ export interface Options {
 
 const TIMED_OUT = 124;
 
+/** A container that must be started is, and may have ended again before the command reached it. */
+const ATTEMPTS = 3;
+
 /** The server is given its time limit; this is for its answer. */
 const GRACE_MS = 1000;
 
@@ -67,19 +70,22 @@ export async function execute(
   line: string,
   { cwd, env, timeoutMs, session }: Options,
 ): Promise<SdkResult> {
-  await awake(sandbox);
   const options = { timeout: timeoutMs, ...(cwd && { cwd }), ...(env && { env }) };
-  const run = async (): Promise<SdkResult> => {
-    if (session) {
-      const result = await (await sandbox.getSession(session)).exec(line, options);
-      if (cwd && isNowhere(result)) throw missingDirectory(cwd);
-      return result;
-    }
-    const result = await startedIn(sandbox, cwd, sandbox.exec(line, options));
-    if (isLate(result.exitCode, result.stderr, timeoutMs)) throw late(timeoutMs);
+  const run = async (): Promise<SdkResult | null> => {
+    const begun = sandbox.execIfAwake(line, session, options).catch((error: unknown) => {
+      throw isPlatformTransientError(error) ? interrupted() : error;
+    });
+    const result = await (session ? begun : startedIn(sandbox, cwd, begun));
+    if (result && session && cwd && isNowhere(result)) throw missingDirectory(cwd);
+    if (result && !session && isLate(result.exitCode, result.stderr, timeoutMs)) throw late(timeoutMs);
     return result;
   };
-  return deadline(timeoutMs + GRACE_MS, run());
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const result = await deadline(timeoutMs + GRACE_MS, run());
+    if (result) return result;
+    await awake(sandbox);
+  }
+  throw new Problem("unavailable", "The sandbox stops as soon as it has started.", { headers: { "retry-after": "5" } });
 }
 
 /** The server lists streamed commands among the processes, by ids of its own; the mark in the command tells which. */

@@ -61,6 +61,15 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
     return this.ask("exec", { command, session: named(session), ...plain(options) });
   }
 
+  async wake(): Promise<void> {
+    await this.ask("wake");
+  }
+
+  async execIfAwake(command: string, session = SESSIONLESS, options?: Args<"exec">[1]): Promise<ExecResult | null> {
+    const { status } = await this.getState();
+    return status === "healthy" ? this.execWithSessionToken(command, session, options) : null;
+  }
+
   execStream(command: string, options?: Args<"execStream">[1]): Promise<ReadableStream<Uint8Array>> {
     return this.execStreamWithSessionToken(command, options?.sessionId ?? SESSIONLESS, options);
   }
