@@ -71,7 +71,9 @@ class Engine:
         self._layers: Layers | None = None
         self.no_internet: str | None = None  # why there is no way out of any container; known once it is open
         # Not the number of the process alone: one before may have had it, and its leftovers may still be there.
-        self._names = (f"{self._prefix}{os.getpid()}-{secrets.token_hex(3)}-{each}" for each in itertools.count(1))
+        own = f"{self._prefix}{os.getpid()}-{secrets.token_hex(3)}"
+        self._names = (f"{own}-{each}" for each in itertools.count(1))
+        self._disk_pattern = folder / f"{own}-disk"
         self.containers: dict[str, Container] = {}
         self._lives: set[asyncio.Task[None]] = set()
 
@@ -204,6 +206,7 @@ class Engine:
             "runc": str(self._programs.runc),
             "network": str(self._programs.network) if container.internet else None,
             "make_disk": str(make_disk) if make_disk else None,
+            "disk_pattern": f"{self._disk_pattern}-{size.disk_mb}",
             "disk_limit": None if make_disk else size.disk_mb * 1_000_000,
             "run": asdict(run),
             "image": container.image.name,
