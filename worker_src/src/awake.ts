@@ -3,7 +3,7 @@ import { Problem } from "./errors.ts";
 import { deadline, retrying, type SandboxMethods } from "./sandboxes.ts";
 
 /** As long as the SDK itself tries: 30 s for an instance and 90 s for its server. */
-const START_MS = 120_000;
+export const START_MS = 120_000;
 
 /** Start the container if it does not run. */
 export async function awake(sandbox: SandboxMethods): Promise<void> {

@@ -7,9 +7,11 @@ import { Sandbox as Base, type ExecOptions, type ExecResult, type WatchOptions }
 
 import { noteEnded } from "./ended.ts";
 import type { Env } from "./env.ts";
+import { Problem } from "./errors.ts";
 import { pinged } from "./http/sse.ts";
 import { newMarker } from "./markers.ts";
 import { forget, type Listed } from "./registry.ts";
+import { deadline } from "./sandboxes.ts";
 import { Waits } from "./waits.ts";
 
 const ENDED_KEY = "ended";
@@ -68,9 +70,21 @@ export class Sandbox extends Base<Env> {
     if (!(await this.#isAwake())) await this.client.utils.ping();
   }
 
-  /** Run a command; `null` without having tried if the container must be started first. One call where two would do. */
-  async execIfAwake(command: string, session = SESSIONLESS, options: ExecOptions = {}): Promise<ExecResult | null> {
-    return (await this.#isAwake()) ? this.execWithSessionToken(command, session, options) : null;
+  /**
+   * Run a command unless the container must be started first, and wait so long for its result. One call, as the object
+   * knows by itself whether its container runs; and its own start counts no more than the container's.
+   */
+  async execIfAwake(
+    command: string,
+    limitMs: number,
+    session = SESSIONLESS,
+    options: ExecOptions = {},
+  ): Promise<ExecResult | "asleep" | "late"> {
+    if (!(await this.#isAwake())) return "asleep";
+    return deadline(limitMs, this.execWithSessionToken(command, session, options)).catch((error: unknown) => {
+      if (error instanceof Problem && error.code === "timeout") return "late";
+      throw error;
+    });
   }
 
   async #isAwake(): Promise<boolean> {

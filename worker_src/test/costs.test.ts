@@ -48,7 +48,7 @@ test.each([undefined, "a session"])("a warm command is one call of its object (s
 });
 
 test("the first one is three: it is refused, the container is started, and it runs", async () => {
-  const { sandbox, calls } = counting({ execIfAwake: [null, DONE] });
+  const { sandbox, calls } = counting({ execIfAwake: ["asleep"], exec: [DONE] });
   await execute(sandbox, "true", { timeoutMs: 1000 });
-  expect(calls).toEqual(["execIfAwake", "wake", "execIfAwake"]);
+  expect(calls).toEqual(["execIfAwake", "wake", "exec"]);
 });

@@ -128,16 +128,6 @@ describe("a container that has to start", () => {
       Object.assign(world.host, { on_getState, on_wake });
     }
   });
-
-  test("and ends again at once is not waited for without end", async () => {
-    const { on_getState } = world.host;
-    world.host.on_getState = async () => ({ status: "stopped", lastChange: 1 });
-    try {
-      expect(await (await exec("echo hi")).json()).toMatchObject({ status: 503, code: "unavailable" });
-    } finally {
-      world.host.on_getState = on_getState;
-    }
-  });
 });
 
 describe("clients that leave", () => {

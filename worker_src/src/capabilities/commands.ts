@@ -2,7 +2,7 @@
 import { type ExecEvent, type ExecResult as SdkResult, isPlatformTransientError } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
-import { awake } from "../awake.ts";
+import { awake, START_MS } from "../awake.ts";
 import { interrupted, Problem } from "../errors.ts";
 import { type EventSource, fromSdkStream, type ServerEvent, sseResponse } from "../http/sse.ts";
 import { type Call, route } from "../route.ts";
@@ -45,9 +45,6 @@ export interface Options {
 
 const TIMED_OUT = 124;
 
-/** A container that must be started is, and may have ended again before the command reached it. */
-const ATTEMPTS = 3;
-
 /** The server is given its time limit; this is for its answer. */
 const GRACE_MS = 1000;
 
@@ -71,21 +68,24 @@ export async function execute(
   { cwd, env, timeoutMs, session }: Options,
 ): Promise<SdkResult> {
   const options = { timeout: timeoutMs, ...(cwd && { cwd }), ...(env && { env }) };
-  const run = async (): Promise<SdkResult | null> => {
-    const begun = sandbox.execIfAwake(line, session, options).catch((error: unknown) => {
-      throw isPlatformTransientError(error) ? interrupted() : error;
-    });
-    const result = await (session ? begun : startedIn(sandbox, cwd, begun));
-    if (result && session && cwd && isNowhere(result)) throw missingDirectory(cwd);
-    if (result && !session && isLate(result.exitCode, result.stderr, timeoutMs)) throw late(timeoutMs);
+  const limitMs = timeoutMs + GRACE_MS;
+  // Only where the server calls a missing directory a failure is it asked for.
+  const within = <T>(ms: number, begun: Promise<T>): Promise<T> =>
+    deadline(ms, startedIn(sandbox, session ? undefined : cwd, begun));
+  const checked = (result: SdkResult): SdkResult => {
+    if (session && cwd && isNowhere(result)) throw missingDirectory(cwd);
+    if (!session && isLate(result.exitCode, result.stderr, timeoutMs)) throw late(timeoutMs);
     return result;
   };
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const result = await deadline(timeoutMs + GRACE_MS, run());
-    if (result) return result;
-    await awake(sandbox);
-  }
-  throw new Problem("unavailable", "The sandbox stops as soon as it has started.", { headers: { "retry-after": "5" } });
+  const asked = sandbox.execIfAwake(line, limitMs, session, options).catch((error: unknown) => {
+    throw isPlatformTransientError(error) ? interrupted() : error;
+  });
+  const outcome = await within(START_MS + limitMs, asked);
+  if (outcome === "late") throw late(timeoutMs);
+  if (outcome !== "asleep") return checked(outcome);
+  await awake(sandbox);
+  const exec = async (): Promise<SdkResult> => (session ? await sandbox.getSession(session) : sandbox).exec(line, options);
+  return checked(await within(limitMs, exec()));
 }
 
 /** The server lists streamed commands among the processes, by ids of its own; the mark in the command tells which. */

@@ -65,9 +65,15 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
     await this.ask("wake");
   }
 
-  async execIfAwake(command: string, session = SESSIONLESS, options?: Args<"exec">[1]): Promise<ExecResult | null> {
-    const { status } = await this.getState();
-    return status === "healthy" ? this.execWithSessionToken(command, session, options) : null;
+  async execIfAwake(
+    command: string,
+    limitMs: number,
+    session = SESSIONLESS,
+    options?: Args<"exec">[1],
+  ): ReturnType<SandboxMethods["execIfAwake"]> {
+    if ((await this.getState()).status !== "healthy") return "asleep";
+    const late = scheduler.wait(limitMs).then(() => "late" as const);
+    return Promise.race([this.execWithSessionToken(command, session, options), late]);
   }
 
   execStream(command: string, options?: Args<"execStream">[1]): Promise<ReadableStream<Uint8Array>> {
