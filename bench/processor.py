@@ -7,11 +7,11 @@ from pathlib import Path
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _SERVER, _COMMANDS = "server in the sandbox", "commands it ran"
-_PARTS = {"workerd": "workerd", "sandbox": _SERVER}
+_PARTS = {"workerd": "workerd", "sandbox": _SERVER, "launcher": _SERVER}
 
 
 def spent(emulator: int) -> dict[str, float]:
-    """Seconds so far by part. Commands count when they have ended, with the server that waited for them."""
+    """Seconds so far by part. Commands count when they have ended, with what waited for them."""
     seconds: dict[str, float] = defaultdict(float)
     for pid in _tree(emulator):
         try:

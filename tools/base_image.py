@@ -13,13 +13,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from tools import cache, command, debian, parts, wheels
+from tools import cache, command, debian, golang, parts, wheels
 from tools.errors import FinalError, SetupError
-from tools.paths import ROOT, sdk_version, venv_python
+from tools.paths import GO_MODULES, ROOT, sdk_version, venv_python
 from tools.progress import Board
 
 SOURCES: Final = ROOT / "emulator" / "base_image"
 SERVER: Final = SOURCES / "server"
+_LAUNCHER: Final = golang.Target(module="launcher", package=".", program="launcher")
 _WHAT: Final = "cannot make the stand-in base image"
 _REMEDY: Final = "Use a machine that reaches Docker Hub, or Debian or Ubuntu on x86_64 with access to its packages"
 # What the SDK and its server expect, what people expect of a shell, and what the image is finished with.
@@ -56,10 +57,11 @@ def provide(board: Board, *, server: Path | None = None) -> Path:
     def image(folder: Path) -> None:
         made_of = layers(board)
         program = server or _built_server(server_key, board)
+        starts = launcher(board)
         with board.step("stand-in base image"):
-            _assemble("image", layers=made_of, server=program, version=version, out=folder)
+            _assemble("image", layers=made_of, server=program, launcher=starts, version=version, out=folder)
 
-    key = _key([SOURCES / "image.py"], _layers_key(), server_key)
+    key = _key([SOURCES / "image.py"], _layers_key(), server_key, golang.source_key(_LAUNCHER.module))
     return cache.entry(f"base-image-{version}-{key}", image, board=board)
 
 
@@ -68,9 +70,17 @@ def layers(board: Board) -> Path:
     return cache.entry(f"base-layers-{_layers_key()}", lambda scratch: _make_layers(scratch, board), board=board)
 
 
+def launcher(board: Board) -> Path:
+    """Give the program that starts commands for the server."""
+    key = f"base-launcher-{golang.source_key(_LAUNCHER.module)}"
+    built = cache.entry(key, lambda folder: golang.build((_LAUNCHER,), folder, board=board), board=board)
+    return built / _LAUNCHER.program
+
+
 def shaping() -> list[Path]:
     """Name the files that decide what is made, for the record of set-up."""
-    return [*_layer_sources(), SOURCES / "image.py", *_server_sources()]
+    launched = sorted(path for path in (GO_MODULES / _LAUNCHER.module).iterdir() if path.is_file())
+    return [*_layer_sources(), SOURCES / "image.py", *_server_sources(), *launched]
 
 
 def _make_layers(folder: Path, board: Board) -> None:

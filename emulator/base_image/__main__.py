@@ -15,14 +15,14 @@ def main(arguments: list[str] | None = None) -> int:
     for name in ("packages", "node", "wheels", "out"):
         first.add_argument(f"--{name}", type=Path, required=True)
     second = chosen.add_parser("image", help="make the image layout")
-    for name in ("layers", "server", "out"):
+    for name in ("layers", "server", "launcher", "out"):
         second.add_argument(f"--{name}", type=Path, required=True)
     second.add_argument("--version", required=True)
     given = parser.parse_args(arguments)
     if given.command == "layers":
         layers.make(layers.Materials(given.packages, given.node, given.wheels), given.out)
     else:
-        image.make(layers.load(given.layers), given.server, given.version, given.out)
+        image.make(layers.load(given.layers), image.Programs(given.server, given.launcher), given.version, given.out)
     return 0
 
 

@@ -9,6 +9,8 @@ from .layers import Layers
 from .layout import Blob, Layout
 
 SERVER: Final = "/container-server/sandbox"
+LAUNCHER: Final = "/container-server/launcher"
+"""The server looks for it beside itself, and does without where it is not."""
 LABEL: Final = "stand-in"
 
 _PORT: Final = "3000/tcp"
@@ -37,10 +39,19 @@ VARIANTS: Final = (
 )
 
 
-def make(layers: Layers, server: Path, version: str, folder: Path) -> Layout:
+@dataclass(frozen=True)
+class Programs:
+    """Files that are our own."""
+
+    server: Path
+    launcher: Path
+    """Starts commands for the server."""
+
+
+def make(layers: Layers, programs: Programs, version: str, folder: Path) -> Layout:
     """Make the layout of all variants for one version of the SDK in an empty folder."""
     layout = Layout(folder)
-    top = _server_layer(layout, layers, server)
+    top = _server_layer(layout, layers, programs)
     tags = {}
     for variant in VARIANTS:
         below = [layers.debian, layers.node, *([layers.python] if variant.python else [])]
@@ -58,11 +69,13 @@ def make(layers: Layers, server: Path, version: str, folder: Path) -> Layout:
     return layout
 
 
-def _server_layer(layout: Layout, layers: Layers, server: Path) -> Blob:
+def _server_layer(layout: Layout, layers: Layers, programs: Programs) -> Blob:
     """Add the layer that is our own, the same for all variants."""
     tar = layout.folder / "server.tar"
-    with Layer(tar) as layer, server.open("rb") as program:
-        layer.stream(SERVER.lstrip("/"), program, server.stat().st_size, 0o755)
+    with Layer(tar) as layer:
+        for path, file in ((LAUNCHER, programs.launcher), (SERVER, programs.server)):
+            with file.open("rb") as program:
+                layer.stream(path.lstrip("/"), program, file.stat().st_size, 0o755)
     return layout.add_layer(tar, layers.folder / "programs", "the sandbox server of the stand-in")
 
 

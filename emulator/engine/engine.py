@@ -81,6 +81,7 @@ class Engine:
         self.no_internet: str | None = None  # why there is no way out of any container; known once it is open
         # Not the number of the process alone: one before may have had it, and its leftovers may still be there.
         self._names = (f"{self._prefix}{os.getpid()}-{secrets.token_hex(3)}-{each}" for each in itertools.count(1))
+        self._disks = folder.with_name(f"{folder.name}-disks")  # one of each size, by it
         self.containers: dict[str, Container] = {}
         self._lives: set[asyncio.Task[None]] = set()
 
@@ -89,6 +90,8 @@ class Engine:
         if self._programs is None:
             self._programs = self._find()
             self._clear_leftovers()
+            folders.remove(self._disks)
+            self._disks.mkdir(parents=True)
         if self._process is None or self._process.poll() is not None:
             self._run_spawner()
         return [*programs.remarks(self._programs), *([self.no_internet] if self.no_internet else [])]
@@ -157,6 +160,7 @@ class Engine:
             await asyncio.to_thread(self._process.wait)
             self._process = None
         await asyncio.to_thread(_clear, list(self._folder.glob("*")), self._groups())
+        folders.remove(self._disks)
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 
@@ -214,6 +218,7 @@ class Engine:
             "runc": str(self._programs.runc),
             "network": str(self._programs.network) if container.internet else None,
             "make_disk": str(make_disk) if make_disk else None,
+            "disk_pattern": str(self._disks / str(size.disk_mb)),
             "disk_limit": None if make_disk else size.disk_mb * 1_000_000,
             "run": asdict(run),
             "image": container.image.name,

@@ -10,17 +10,14 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 from typing import NoReturn
 
-from . import cgroups, confine, folders, fuse_mounts, link
+from . import cgroups, confine, disk, folders, fuse_mounts, link
 from .own_addresses import OwnAddresses
 from .supervisor import Supervisor
 from .usernet import UserNetwork
-
-_MAKE_DISK = ("-q", "-F", "-m", "0", "-O", "^has_journal,^resize_inode", "-E")
 
 
 def main() -> int:
@@ -82,15 +79,15 @@ def _sandbox(job: link.Message, files: list[int]) -> int:
             )
         bounds = [confine.Bound(path, f"layers/{number}") for number, path in enumerate(job["layer_folders"])]
         bounds.append(confine.Bound(job["runc"], "runc"))
-        disk = _make_disk(folder, job)
-        if not disk:
+        made = _make_disk(folder, job)
+        if not made:
             bounds.append(confine.Bound(str(_make_folder(folder)), "disk", writable=True))
         heard = _prepared(network)
         kept = (control.fileno(), *handles, *heard, *([addresses.fileno()] if addresses else ()))
         device = confine.Device("device/fuse", *fuse_mounts.DEVICE) if job["fuse"] and confine.is_root() else None
         if job["fuse"] and not device:
             bounds.append(confine.Bound("/dev/fuse", "device/fuse", writable=True))
-        around = confine.Surroundings(tuple(bounds), disk, device, kept, control.fileno())
+        around = confine.Surroundings(tuple(bounds), made, device, kept, control.fileno())
         supervisor = Supervisor(job, control, handles, heard, addresses)
         return confine.run(around, supervisor.run, network.start if network else None)
     finally:
@@ -129,12 +126,7 @@ def _make_disk(folder: Path, job: link.Message) -> confine.Disk | None:
     if not job["make_disk"]:
         return None
     file = folder / "disk"
-    with file.open("wb") as opened:
-        opened.truncate(job["disk_mb"] * 1_000_000)
-    owner = f"root_owner={confine.FIRST_ID}:{confine.FIRST_ID},nodiscard,lazy_itable_init=1"
-    made = subprocess.run([job["make_disk"], *_MAKE_DISK, owner, str(file)], capture_output=True, check=False)
-    if made.returncode:
-        raise OSError(f"cannot make the disk of a sandbox: {made.stderr.decode(errors='replace').strip()}")
+    disk.make(job["make_disk"], file, job["disk_mb"] * 1_000_000, Path(job["disk_pattern"]))
     return confine.Disk(str(file), "disk")
 
 

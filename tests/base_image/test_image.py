@@ -93,11 +93,13 @@ def test_every_blob_is_what_its_name_says(image: Image):
 
 def test_a_new_server_changes_its_layer_alone_and_the_same_one_nothing(image: Image, tmp_path: Path):
     found = []
+    launcher = tmp_path / "launcher"
+    launcher.write_text("the same")
     for number, text in enumerate(("one", "one", "two")):
         server, folder = tmp_path / f"server-{number}", tmp_path / f"layout-{number}"
         server.write_text(text)
         folder.mkdir()
-        maker.make(image.made_of, server, VERSION, folder)
+        maker.make(image.made_of, maker.Programs(server, launcher), VERSION, folder)
         found.append(Image(folder, image.made_of))
     assert found[0].tags() == found[1].tags()
     first, other = ([layer["digest"] for layer in each.manifest(VERSION)["layers"]] for each in (found[0], found[2]))

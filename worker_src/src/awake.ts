@@ -3,16 +3,11 @@ import { Problem } from "./errors.ts";
 import { deadline, retrying, type SandboxMethods } from "./sandboxes.ts";
 
 /** As long as the SDK itself tries: 30 s for an instance and 90 s for its server. */
-const START_MS = 120_000;
-
-async function start(sandbox: SandboxMethods): Promise<void> {
-  const { status } = await retrying(() => sandbox.getState());
-  if (status !== "healthy") await sandbox.exec("true", { timeout: START_MS });
-}
+export const START_MS = 120_000;
 
 /** Start the container if it does not run. */
 export async function awake(sandbox: SandboxMethods): Promise<void> {
-  await deadline(START_MS, start(sandbox)).catch((error: unknown) => {
+  await deadline(START_MS, retrying(() => sandbox.wake())).catch((error: unknown) => {
     if (!(error instanceof Problem && error.code === "timeout")) throw error;
     throw new Problem("unavailable", `The sandbox did not start within ${START_MS / 1000} s.`, {
       headers: { "retry-after": "5" },

@@ -89,6 +89,10 @@ export class Problem extends Error {
 
 const RETRY_AFTER = { headers: { "retry-after": "5" } };
 
+/** The platform ended a call that was under way. */
+export const interrupted = (): Problem =>
+  new Problem("interrupted", "The sandbox was replaced while this ran; it may have run in part.", RETRY_AFTER);
+
 /**
  * The SDK's error classes by name (without `Error`): properties other than name and message do not survive the way out
  * of a Durable Object.
@@ -166,7 +170,7 @@ export function toProblem(error: unknown): Problem {
   }
   if (isTransient(error)) {
     return name === "OperationInterruptedError"
-      ? new Problem("interrupted", "The sandbox was replaced while this ran; it may have run in part.", RETRY_AFTER)
+      ? interrupted()
       : new Problem("unavailable", "The sandbox cannot be reached just now.", RETRY_AFTER);
   }
   if (STORAGE_FAILED.test(message) && !isRemote(error))

@@ -3,16 +3,18 @@
  * unread answers for pending ones, and one that was made for a single piece of work ends by itself when its time is over
  * and stays ended, whatever calls are still under way.
  */
-import type { WatchOptions } from "@cloudflare/sandbox";
+import type { ExecOptions, ExecResult, WatchOptions } from "@cloudflare/sandbox";
 
 import { bounds } from "./answers.ts";
 import { Confined } from "./confined.ts";
 import { noteEnded } from "./ended.ts";
 import type { Env } from "./env.ts";
+import { Problem } from "./errors.ts";
 import { shownToSomebody } from "./http/shown.ts";
 import { pinged } from "./http/sse.ts";
 import { newMarker } from "./markers.ts";
 import { forget, type Listed } from "./registry.ts";
+import { deadline } from "./sandboxes.ts";
 import { Waits } from "./waits.ts";
 
 const ENDED_KEY = "ended";
@@ -26,6 +28,8 @@ const VARIABLES_KEY = "variables";
 /** The SDK's `rpc` transport says every second that it is in use, and counts calls that `Waits` does not see. */
 const QUIET_MS = 2500;
 const [STOP_NOTICED_MS, STOP_LOOK_MS] = [2000, 5];
+/** What the SDK passes for "no session". */
+const SESSIONLESS = "__DISABLE_SESSION__";
 
 /** Of the base class: what it counts as in flight, which keeps it awake, and when it sleeps if there is nothing. */
 interface Counted {
@@ -79,11 +83,37 @@ export class Sandbox extends Confined {
     await this.end(listed);
   }
 
+  /** Start the container if it does not run. */
+  async wake(): Promise<void> {
+    if (!(await this.#isAwake())) await this.client.utils.ping();
+  }
+
+  /**
+   * Run a command unless the container must be started first, and wait so long for its result. One call, as the object
+   * knows by itself whether its container runs; and its own start counts no more than the container's.
+   */
+  async execIfAwake(
+    command: string,
+    limitMs: number,
+    session = SESSIONLESS,
+    options: ExecOptions = {},
+  ): Promise<ExecResult | "asleep" | "late"> {
+    if (!(await this.#isAwake())) return "asleep";
+    return deadline(limitMs, this.execWithSessionToken(command, session, options)).catch((error: unknown) => {
+      if (error instanceof Problem && error.code === "timeout") return "late";
+      throw error;
+    });
+  }
+
+  async #isAwake(): Promise<boolean> {
+    return (await this.getState()).status === "healthy";
+  }
+
   override async containerFetch(...given: Parameters<Confined["containerFetch"]>): Promise<Response> {
     if (this.#ended) return gone();
     const [asked] = given;
     const { pathname } = new URL(asked instanceof Request ? asked.url : asked);
-    return this.#waits.answer(super.containerFetch(...given), (response) => bounds(pathname, response));
+    return this.#waits.control(super.containerFetch(...given), (response) => bounds(pathname, response));
   }
 
   override async fetch(request: Request): Promise<Response> {

@@ -52,7 +52,7 @@ export type SandboxMethods = Pick<
   | "restoreBackup"
   | "destroy"
 > &
-  Pick<Deployed, "endAt" | "end" | "egress" | "reach">;
+  Pick<Deployed, "endAt" | "end" | "egress" | "reach" | "wake" | "execIfAwake">;
 
 /** What the Worker uses of a session. */
 export type SessionMethods = Pick<ExecutionSession, "id" | "exec" | "startProcess" | "terminal">;
@@ -103,7 +103,15 @@ function transportOf({ SANDBOX_TRANSPORT: wanted }: Env): SandboxTransport {
 const ANSWER_MS = 180_000;
 
 /** Methods that take what they take: who calls them has a limit, or reads a stream that has one. */
-const LASTING = new Set(["gitCheckout", "runCodeStream", "createBackup", "restoreBackup", "mountBucket", "wsConnect"]);
+const LASTING = new Set([
+  "execIfAwake",
+  "gitCheckout",
+  "runCodeStream",
+  "createBackup",
+  "restoreBackup",
+  "mountBucket",
+  "wsConnect",
+]);
 
 /** No answer is waited for without end. A command is given its own time on top. */
 const within = <T>(method: string, [, options]: unknown[], answer: Promise<T>): Promise<T> => {

@@ -38,6 +38,7 @@ const file = v.object({
 /** By method, what it must give; methods that give what the object itself knows, or nothing that is used, are not here. */
 const SHAPES = {
   exec: ran,
+  execIfAwake: v.union([ran, v.picklist(["asleep", "late"])]),
   execStream: stream,
   readFile: v.object({
     content: v.string(),

@@ -7,6 +7,17 @@ import { REQUEST_LIMIT_MS } from "./schemas.ts";
 
 type Look = (response: Response) => (bytes: Uint8Array) => void;
 
+/**
+ * Answers of control calls, which the SDK reads as a whole; up to this size a stream would cost more than it saves, and
+ * nothing has to be looked at.
+ */
+const SMALL = 64 * 1024;
+
+function isSmall({ headers }: Response): boolean {
+  const [type, length] = [headers.get("content-type"), headers.get("content-length")];
+  return type === "application/json" && length !== null && Number(length) <= SMALL;
+}
+
 export class Waits {
   readonly #since = new Set<{ begun: number }>();
 
@@ -23,13 +34,25 @@ export class Waits {
     return () => this.#since.delete(wait);
   }
 
-  /**
-   * The answer that `asked` leads to; who reads its body waits, who leaves it alone does not. What `look` throws at a part
-   * of it ends it.
-   */
-  async answer(asked: Promise<Response>, look: Look = () => () => undefined): Promise<Response> {
+  /** The answer to a control call, read here where it is small. */
+  async control(asked: Promise<Response>, look: Look): Promise<Response> {
     const answered = this.begin();
-    const response = await asked.finally(answered);
+    try {
+      const response = await asked;
+      return isSmall(response) ? new Response(await response.arrayBuffer(), response) : this.#watched(response, look);
+    } finally {
+      answered();
+    }
+  }
+
+  /** The answer that `asked` leads to; who reads its body waits, who leaves it alone does not. */
+  async answer(asked: Promise<Response>): Promise<Response> {
+    const answered = this.begin();
+    return this.#watched(await asked.finally(answered), () => () => undefined);
+  }
+
+  /** What `look` throws at a part of it ends it. */
+  #watched(response: Response, look: Look): Response {
     return response.body === null ? response : new Response(this.#read(response.body, look(response)), response);
   }
 

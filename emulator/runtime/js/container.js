@@ -174,9 +174,8 @@ class Container {
       throw new Error("Connecting to a container using HTTPS is not currently supported; use HTTP instead.");
     }
     await this.#started;
-    const headers = new Headers(request.headers);
-    headers.set(TARGET, `${this.#key}/${port}`);
-    return checked(await emulator.fetch(new Request(request, { headers })));
+    request.headers.set(TARGET, `${this.#key}/${port}`); // a copy of the caller's: see getTcpPort
+    return checked(await emulator.fetch(request));
   }
 
   async #ask(what, body) {

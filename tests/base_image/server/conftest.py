@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.loopback import registries
-from tools import toolchain
+from tools import base_image, toolchain
+from tools.progress import Board
 
 SOURCES = Path(__file__).resolve().parents[3] / "emulator" / "base_image" / "server"
 # What an image has and a machine may not: watches and backups are made with it.
@@ -84,4 +85,5 @@ def server_sources(tools_provided: toolchain.Toolchain, tmp_path_factory: pytest
 def server_program(server_sources: ServerSources, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("server") / "sandbox"
     server_sources.run("build.mjs", "--node", server_sources.node / "node", "--out", out)
+    shutil.copy(base_image.launcher(Board()), out.with_name("launcher"))
     return out

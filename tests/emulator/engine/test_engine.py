@@ -343,10 +343,19 @@ def test_a_size_that_is_small_still_starts(here: Machine):
 
 if AS_ROOT:
 
+    def test_only_the_first_disk_of_a_size_is_made_anew(here: Machine, monkeypatch: pytest.MonkeyPatch):
+        size, other = replace(SMALL, disk_mb=33), replace(SMALL, disk_mb=34)
+        assert here.start("sh", "-c", "echo x > /mine", size=size).wait() == 0
+        assert here.engine._programs
+        monkeypatch.setattr(here.engine, "_programs", replace(here.engine._programs, make_disk=Path("/bin/false")))
+        assert here.start("test", "!", "-e", "/mine", size=size).wait() == 0
+        assert "cannot make the disk" in refusal(here, size=other)
+
     def test_a_disk_that_cannot_be_mounted_is_told(here: Machine, monkeypatch: pytest.MonkeyPatch):
         here.start("true").wait()
         assert here.engine._programs
         monkeypatch.setattr(here.engine, "_programs", replace(here.engine._programs, make_disk=Path("/bin/true")))
+        monkeypatch.setattr(here.engine, "_disks", here.engine._disks / "none")
         said = refusal(here)
         assert said.startswith("the sandbox cannot be set up on this machine: its disk cannot be mounted: mount: ")
         assert "\n" not in said

@@ -1,9 +1,9 @@
 /** Row 9: run commands, with working directory, environment, time limit and session; as one answer or as a stream. */
-import type { ExecEvent, ExecResult as SdkResult } from "@cloudflare/sandbox";
+import { type ExecEvent, type ExecResult as SdkResult, isPlatformTransientError } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
-import { awake } from "../awake.ts";
-import { Problem } from "../errors.ts";
+import { awake, START_MS } from "../awake.ts";
+import { interrupted, Problem } from "../errors.ts";
 import {
   type EventSource,
   exitCodeOf,
@@ -75,19 +75,25 @@ export async function execute(
   line: string,
   { cwd, env, timeoutMs, session }: Options,
 ): Promise<SdkResult> {
-  await awake(sandbox);
   const options = { timeout: timeoutMs, ...(cwd && { cwd }), ...(env && { env }) };
-  const run = async (): Promise<SdkResult> => {
-    if (session) {
-      const result = await (await sandbox.getSession(session)).exec(line, options);
-      if (cwd && isNowhere(result)) throw missingDirectory(cwd);
-      return result;
-    }
-    const result = await startedIn(sandbox, cwd, sandbox.exec(line, options));
-    if (isLate(result.exitCode, result.stderr, timeoutMs)) throw late(timeoutMs);
+  const limitMs = timeoutMs + GRACE_MS;
+  // Only where the server calls a missing directory a failure is it asked for.
+  const within = <T>(ms: number, begun: Promise<T>): Promise<T> =>
+    deadline(ms, startedIn(sandbox, session ? undefined : cwd, begun));
+  const checked = (result: SdkResult): SdkResult => {
+    if (session && cwd && isNowhere(result)) throw missingDirectory(cwd);
+    if (!session && isLate(result.exitCode, result.stderr, timeoutMs)) throw late(timeoutMs);
     return result;
   };
-  return deadline(timeoutMs + GRACE_MS, run());
+  const asked = sandbox.execIfAwake(line, limitMs, session, options).catch((error: unknown) => {
+    throw isPlatformTransientError(error) ? interrupted() : error;
+  });
+  const outcome = await within(START_MS + limitMs, asked);
+  if (outcome === "late") throw late(timeoutMs);
+  if (outcome !== "asleep") return checked(outcome);
+  await awake(sandbox);
+  const exec = async (): Promise<SdkResult> => (session ? await sandbox.getSession(session) : sandbox).exec(line, options);
+  return checked(await within(limitMs, exec()));
 }
 
 /** The server lists streamed commands among the processes, by ids of its own; the mark in the command tells which. */

@@ -42,6 +42,8 @@ async function pretend(line: string, say: (text: string) => void): Promise<numbe
 export class Machine {
   async on_configure() {}
 
+  async on_wake() {}
+
   async on_exec(_: Container, { command, timeout }: Body) {
     let stdout = "";
     const late = timeout && wait(timeout, 124, { ref: false });

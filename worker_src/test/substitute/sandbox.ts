@@ -61,6 +61,21 @@ export class SubstituteSandbox extends DurableObject<Env> implements SandboxMeth
     return this.ask("exec", { command, session: named(session), ...plain(options) });
   }
 
+  async wake(): Promise<void> {
+    await this.ask("wake");
+  }
+
+  async execIfAwake(
+    command: string,
+    limitMs: number,
+    session = SESSIONLESS,
+    options?: Args<"exec">[1],
+  ): ReturnType<SandboxMethods["execIfAwake"]> {
+    if ((await this.getState()).status !== "healthy") return "asleep";
+    const late = scheduler.wait(limitMs).then(() => "late" as const);
+    return Promise.race([this.execWithSessionToken(command, session, options), late]);
+  }
+
   execStream(command: string, options?: Args<"execStream">[1]): Promise<ReadableStream<Uint8Array>> {
     return this.execStreamWithSessionToken(command, options?.sessionId ?? SESSIONLESS, options);
   }

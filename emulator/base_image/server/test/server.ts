@@ -34,10 +34,12 @@ export class Server {
   child!: ChildProcess;
   readonly env: Record<string, string>;
   readonly words: string[];
+  readonly program: string;
 
-  constructor(env: Record<string, string> = {}, words: string[] = []) {
+  constructor(env: Record<string, string> = {}, words: string[] = [], program = process.env.SANDBOX_SERVER as string) {
     this.env = env;
     this.words = words;
+    this.program = program;
   }
 
   get url(): string {
@@ -58,7 +60,7 @@ export class Server {
     for (const folder of [this.workspace, this.backups]) mkdirSync(folder);
     const own = { SANDBOX_STAND_IN_PORT: String(this.port), SANDBOX_STAND_IN_WORKSPACE: this.workspace, SANDBOX_STAND_IN_BACKUPS: this.backups };
     const env = { ...process.env, SANDBOX_VERSION: "0.12.10", TMPDIR: this.folder, ...own, ...this.env };
-    this.child = spawn(process.env.SANDBOX_SERVER as string, this.words, { env, stdio: ["ignore", "inherit", "inherit"] });
+    this.child = spawn(this.program, this.words, { env, stdio: ["ignore", "inherit", "inherit"] });
     for (let i = 0; i < 3000; i += 1) {
       if (await fetch(this.url).then((answer) => answer.ok, () => false)) return;
       if (this.child.exitCode !== null) throw new Error(`The server ended with code ${this.child.exitCode}`);

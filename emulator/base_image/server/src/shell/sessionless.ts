@@ -1,9 +1,9 @@
 /** Commands without a session: a bash of their own, its output as it was. */
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
 
 import { ServiceError } from "../errors.ts";
 import { endTree, signalTree } from "./groups.ts";
+import { type Child, LateLauncher, type Output } from "./launcher.ts";
 import type { CommandOptions } from "./script.ts";
 import type { ShellResult } from "./session.ts";
 
@@ -13,6 +13,7 @@ const LINGER_MS = 1_000;
 export const TIMED_OUT = 124;
 
 const running = new Set<number>();
+const launcher = new LateLauncher();
 
 /** Start a command in a new process group. */
 export function launch(command: string, options: CommandOptions, workspace: string): ChildProcess {
@@ -30,6 +31,18 @@ export function launch(command: string, options: CommandOptions, workspace: stri
   return child;
 }
 
+/** The same, from a launcher where there is one; its pid may be told later. */
+function launchOften(command: string, options: CommandOptions, workspace: string): Child {
+  const env = options.env ? { ...process.env, ...options.env } : process.env;
+  const child = launcher.run(command, options.cwd ?? workspace, env);
+  child?.once("spawn", () => {
+    const pid = child.pid as number;
+    running.add(pid);
+    child.once("exit", () => running.delete(pid));
+  });
+  return child ?? launch(command, options, workspace);
+}
+
 /** End all of them now, for the server's own end. */
 export function killAll(): void {
   for (const pid of running) signalTree(pid, "SIGKILL");
@@ -45,9 +58,9 @@ export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): 
  * Call `done` when a child has ended and its output is read. A child left in the background may keep the pipes open;
  * it is not waited for once the pipes are quiet.
  */
-export function whenDone(child: ChildProcess, done: (exitCode: number) => void): void {
+export function whenDone(child: Child, done: (exitCode: number) => void): void {
   let quiet: NodeJS.Timeout | undefined;
-  child.once("exit", (code, signal) => {
+  child.once("exit", (code: number | null, signal: NodeJS.Signals | null) => {
     const finish = () => {
       clearTimeout(quiet);
       clearTimeout(limit);
@@ -67,7 +80,7 @@ export function whenDone(child: ChildProcess, done: (exitCode: number) => void):
   });
 }
 
-function collect(stream: Readable | null, full: () => void): () => string {
+function collect(stream: Output | null, full: () => void): () => string {
   const chunks: Buffer[] = [];
   let size = 0;
   stream?.on("data", (chunk: Buffer) => {
@@ -81,16 +94,19 @@ function collect(stream: Readable | null, full: () => void): () => string {
 /** Run a command to its end. One that takes too long is ended, and that is a result like any other. */
 export function runSessionless(command: string, options: CommandOptions, workspace: string): Promise<ShellResult> {
   return new Promise((resolve, reject) => {
-    const child = launch(command, options, workspace);
+    const child = launchOften(command, options, workspace);
     let [timedOut, tooMuch] = [false, false];
     let timer: NodeJS.Timeout | undefined;
-    const end = () => child.pid && void endTree(child.pid);
+    const end = () => (child.pid ? void endTree(child.pid) : void child.once("spawn", end));
     const full = () => {
       if (!tooMuch) end();
       tooMuch = true;
     };
     const [stdout, stderr] = [collect(child.stdout, full), collect(child.stderr, full)];
-    child.once("error", (error) => reject(startFailure(error, command, options)));
+    child.once("error", (error: Error) => {
+      clearTimeout(timer);
+      reject(startFailure(error, command, options));
+    });
     whenDone(child, (exitCode) => {
       clearTimeout(timer);
       if (tooMuch) reject(new ServiceError("COMMAND_EXECUTION_ERROR", "The command's output exceeds 256 MiB", { command }));

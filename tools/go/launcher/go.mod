@@ -1,0 +1,3 @@
+module pulumi-cloudflare-sandbox/tools/launcher
+
+go 1.26.0

@@ -1,0 +1,37 @@
+/** The deployed class with a container whose server answers every call, and a log of what the object does to answer one. */
+import type { Env } from "../../src/env.ts";
+import { Sandbox as Deployed } from "../../src/index.ts";
+
+export { ContainerProxy, default } from "../../src/index.ts";
+
+const WRITES = ["put", "delete", "setAlarm", "deleteAlarm", "sync", "transaction"] as const;
+
+function answer(input: RequestInfo | URL): Response {
+  const { pathname } = new URL(input instanceof Request ? input.url : input);
+  console.log(`request ${pathname}`);
+  const told = JSON.stringify({ success: true, exitCode: 0, stdout: "", stderr: "", command: "", timestamp: "" });
+  const headers = { "content-type": "application/json", "content-length": String(told.length) };
+  return new Response(told, { headers });
+}
+
+export class Sandbox extends Deployed {
+  constructor(ctx: DurableObjectState<{}>, env: Env) {
+    const machine = {
+      running: false,
+      start: () => void (machine.running = true),
+      monitor: () => new Promise(() => undefined),
+      destroy: async () => void (machine.running = false),
+      getTcpPort: () => ({ fetch: async (input: RequestInfo | URL) => answer(input) }),
+    };
+    Object.defineProperty(ctx, "container", { value: machine });
+    for (const name of WRITES) {
+      const own = ctx.storage[name].bind(ctx.storage) as (...given: unknown[]) => unknown;
+      const value = (...given: unknown[]): unknown => {
+        console.log(`write ${name}`);
+        return own(...given);
+      };
+      Object.defineProperty(ctx.storage, name, { value });
+    }
+    super(ctx, env);
+  }
+}
