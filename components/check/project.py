@@ -9,8 +9,9 @@ from ..platform.sdk_support import PACKAGE
 from ..rules import MANDATORY, NOTE, Finding, check, valid_overrides
 from ..rules.facts import Container, Fact, Image, Stack
 from ..rules.finding import DOCS
+from ..wrangler.document import BrokenDocumentError, Document, read_jsonc, read_toml
+from ..wrangler.environment import Environment, environments
 from . import npm, wrangler
-from .document import BrokenDocumentError, Document, read_jsonc, read_toml
 from .files import CONFIGS, Files, is_file, is_folder, walk
 from .source import Modules
 
@@ -202,7 +203,7 @@ def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
         return
     package, supply = npm.facts(files, path.parent, files.root)
     modules: dict[str, Modules] = {}
-    for said in wrangler.environments(document, path.parent):
+    for said in environments(document, path.parent):
         for where, what in wrangler.misshapen(said):
             files.problem(where, what)
         main = said.get("main", str)
@@ -226,7 +227,7 @@ def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
             yield stack
 
 
-def _is_made(said: wrangler.Environment, main: str) -> bool:
+def _is_made(said: Environment, main: str) -> bool:
     """Say whether a build makes the entry module, so that it need not be there yet."""
     build = said.get("build", dict) or {}
     first = main.removeprefix("./").partition("/")[0]

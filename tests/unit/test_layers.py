@@ -12,7 +12,7 @@ STANDARD = set(sys.stdlib_module_names)
 NETWORK = {"http", "socket", "urllib", "ssl", "smtplib", "ftplib", "xmlrpc", "asyncio"}
 # The pure rooms, lowest first: each may use those before it.
 PURE = ("platform", "naming", "provider/lifecycle", "bundle", "rules", "settings")
-PARTS = ("image", "worker", "application", "storage", "domain", "access")
+PARTS = ("image", "worker", "application", "storage", "domain", "access", "existing", "routes")
 WHOLE = ("stack", "cli", "__init__", "__main__")
 BRIDGED = {"pulumi", "pulumi_docker_build", "pulumi_docker"}
 GRPC = {"grpc", "google.protobuf", "pulumi.runtime.proto", "pulumi.runtime.rpc"}
@@ -44,8 +44,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/logs": (set(), {"logs"}),
     # Reads the files of projects; YAML only where a Pulumi project is read, the parser only where modules are.
     "components/check/script": ({"tree_sitter", "tree_sitter_typescript"}, {*PURE, "check/script"}),
-    "components/check": ({"yaml"}, {*PURE, "check"}),
-    "components/commands": (set(), {*PURE, "check", "logs", "smoke"}),
+    "components/check": ({"yaml"}, {*PURE, "check", "wrangler"}),
+    # Between wrangler's configurations and settings; who reads and writes files says so.
+    "components/wrangler": (set(), {*PURE, "wrangler"}),
+    "components/commands": (set(), {*PURE, "check", "logs", "smoke", "wrangler"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
     "policy": (set(), set()),
