@@ -11,6 +11,8 @@ from typing import Any, Final
 
 COMMANDS: Final = {
     "check": ".commands.check",
+    "export": ".commands.export",
+    "import": ".commands.import_project",
     "key": ".commands.key",
     "logs": ".commands.logs",
     "policy": ".commands.policy",

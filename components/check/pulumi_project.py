@@ -77,6 +77,24 @@ def _stack(files: Files, path: Path) -> Iterator[Judged]:
             yield from _judge(files, path, node)
 
 
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Give the settings of every stack of a project as they stand in its files; raise SettingsError for broken ones."""
+    files, found = Files(folder), {}
+    for path in sorted(folder.glob("Pulumi.*.yaml")):
+        try:
+            root = _compose(files.text(path) or "")
+            nodes = [node for key, node in _members(_member(root, "config")) if key.endswith(_KEY)]
+            for node in nodes[:1]:
+                found[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = yaml.SafeLoader("").construct_document(
+                    node
+                )
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            raise SettingsError([f"{path.name} cannot be read: {error}"]) from None
+    if files.problems:
+        raise SettingsError([f"{where}: {what}" for where, what in files.problems])
+    return found
+
+
 def _compose(text: str) -> Any:
     aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader))
     if aliases > _MOST_ALIASES:

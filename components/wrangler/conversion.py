@@ -6,11 +6,17 @@ the report, never forgotten; what cannot be understood is a problem, and then th
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from ..platform import compatibility
+from ..platform.references import Reference
+from ..rules import ADVISORY, MANDATORY, check
+from ..rules.facts import Package
 from ..settings import SandboxSettings, SettingsError
+from ..settings.facts import facts
 from . import bindings, classes, instances, keys
 from .environment import Environment
 from .report import Entry, Kind
@@ -43,6 +49,8 @@ class Surroundings:
     """Ids of zone and route by pattern, as the account has them."""
     secrets: frozenset[str] = frozenset()
     """Names of secrets that the script has."""
+    digest: Callable[[Reference], str | None] = lambda _: None
+    """Digest of the image that a tag names now."""
     deployed: bool = True
     """Whether wrangler has deployed it: then a route exists, and can only be taken over by its id."""
 
@@ -54,6 +62,8 @@ class Converted:
     document: dict[str, Any]
     settings: SandboxSettings
     report: tuple[Entry, ...]
+    place: str
+    """Where the environment begins."""
 
 
 class Draft:
@@ -100,7 +110,20 @@ def converted(said: Environment, around: Surroundings | None = None) -> Converte
     except SettingsError as error:
         place = said.document.name
         raise ConversionError([f"{place}: as a setting, {problem}" for problem in error.problems]) from None
-    return Converted(whole, settings, tuple(dict.fromkeys(draft.entries)))
+    return Converted(whole, settings, tuple(dict.fromkeys(draft.entries)), said.place)
+
+
+def accepting(made: Converted, today: date) -> Converted:
+    """Make rules advisory that the project breaks as it runs, each told: taking over is no moment to change things."""
+    package = Package.of("sdk", locked=made.settings.sdk.version) if made.settings.sdk.version else None
+    broken = [each for each in check(facts(made.settings, package), today=today) if each.severity == MANDATORY]
+    if not broken:
+        return made
+    document = {**made.document, "rules": {each.rule: ADVISORY for each in broken}}
+    place = made.place
+    entries = [Entry("note", place, each.rule, f"advisory here, as {each.where}: {each.what}") for each in broken]
+    settings = SandboxSettings.parse(document)
+    return replace(made, document=document, settings=settings, report=(*made.report, *dict.fromkeys(entries)))
 
 
 def _whole(draft: Draft) -> dict[str, Any]:
@@ -151,7 +174,7 @@ def _code(draft: Draft) -> dict[str, Any]:
         return {}
     path = draft.inside(("main",), main)
     draft.entry("change", ("main",), "uploaded as it is, by this package" if ready else _GENERAL, "modules")
-    if not ready:
+    if not ready and PurePosixPath(main).stem != "index":
         draft.entry("change", ("main",), "the bundle's main module is index.js", "mainModule")
     return {"bundle" if ready else "entry": path}
 
@@ -234,13 +257,13 @@ def _existing(draft: Draft, bound: bindings.Bound, owned: set[str]) -> tuple[str
 
 def _runtime(draft: Draft) -> None:
     said, worker = draft.said, draft.worker
-    date = said.get("compatibility_date", str)
+    since = said.get("compatibility_date", str)
     flags = [flag for flag in said.get("compatibility_flags", list) or () if isinstance(flag, str)]
-    if date is None:
+    if since is None:
         draft.problem(("compatibility_date",), "there is no date; add the one that was deployed last")
         return
     further = sorted(set(flags) - {compatibility.NODEJS_FLAG})
-    if date < compatibility.OWN_PID_NAMESPACE and compatibility.OWN_PID_NAMESPACE_FLAG not in further:
+    if since < compatibility.OWN_PID_NAMESPACE and compatibility.OWN_PID_NAMESPACE_FLAG not in further:
         further = sorted([*further, compatibility.OWN_PID_NAMESPACE_FLAG])
         why = "so that containers have a process namespace of their own, as dates from 2026-04-01 on give them"
         draft.entry(
@@ -249,11 +272,11 @@ def _runtime(draft: Draft) -> None:
             f"{compatibility.OWN_PID_NAMESPACE_FLAG} is added, {why}",
             "compatibilityFlags",
         )
-    if set(compatibility.flags(date, further)) - set(flags) - {compatibility.OWN_PID_NAMESPACE_FLAG}:
+    if set(compatibility.flags(since, further)) - set(flags) - {compatibility.OWN_PID_NAMESPACE_FLAG}:
         draft.entry(
             "change", ("compatibility_flags",), "nodejs_compat is added, which the SDK needs", "compatibilityFlags"
         )
-    worker |= {"compatibility_date": date, **({"compatibility_flags": further} if further else {})}
+    worker |= {"compatibility_date": since, **({"compatibility_flags": further} if further else {})}
     keys.records(draft)
 
 
@@ -270,9 +293,11 @@ def _triggers(draft: Draft) -> None:
     on = said.get("workers_dev", bool)
     worker["workers_dev"] = not listed if on is None else on
     previews = said.get("preview_urls", bool)
-    worker["preview_urls"] = bool(previews)
+    worker["preview_urls"] = worker["workers_dev"] if previews is None else previews
     if previews is None:
-        draft.entry("change", ("workers_dev",), "URLs of versions are off, as preview_urls is not said", "previewUrls")
+        draft.entry(
+            "change", ("workers_dev",), "URLs of versions follow workers_dev, as nothing is said", "previewUrls"
+        )
 
 
 def _route(draft: Draft, key: str, index: int, each: Any) -> dict[str, Any] | None:

@@ -1,10 +1,11 @@
 """Containers of a configuration as kinds of sandboxes: class, image and instances of each."""
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ..platform.containers import INSTANCE_TYPES, MANAGED, REGISTRY, SCHEDULED, TIERS_DEFAULT
-from ..platform.references import parse
+from ..platform.containers import INSTANCE_TYPES, MANAGED, REGISTRY, SCHEDULED, SMALLEST_STEP, TIERS_DEFAULT
+from ..platform.references import Reference, parse
 
 if TYPE_CHECKING:
     from .conversion import Draft
@@ -130,8 +131,8 @@ def _rollout(draft: "Draft", path: tuple[str | int, ...], each: dict[str, Any]) 
     if isinstance(steps, list):
         found["steps"] = steps
     elif isinstance(steps, int):
-        found["steps"] = [*range(max(steps, 10), 100, max(steps, 10)), 100]
-        if steps < 10:
+        found["steps"] = [*range(max(steps, SMALLEST_STEP), 100, max(steps, SMALLEST_STEP)), 100]
+        if steps < SMALLEST_STEP:
             draft.entry("note", (*path, "rollout_step_percentage"), "steps begin at 10 percent")
     if grace:
         found["grace_period_seconds"] = grace
@@ -165,10 +166,22 @@ def _image(draft: "Draft", path: tuple[str | int, ...], said: Any, context: Any)
     if found is None or said.startswith((".", "/")) or said.endswith("Dockerfile"):
         draft.problem(path, f"there is no Dockerfile {said}, and it is no reference of an image")
         return {}
+    return _reference(draft, path, found)
+
+
+def _reference(draft: "Draft", path: tuple[str | int, ...], said: Reference) -> dict[str, Any]:
+    """Take over a ready image: in full, as wrangler would complete it, and by digest."""
     account = draft.said.get("account_id", str) or draft.around.account_id
-    if found.host in ("", REGISTRY) and not re.match(r"[0-9a-f]{32}/", found.path):
+    if said.host in ("", REGISTRY) and not re.match(r"[0-9a-f]{32}/", said.path):
         if account is None:
             draft.problem(path, "the reference has no account id; add account_id, or set CLOUDFLARE_ACCOUNT_ID")
             return {}
-        return {"reference": f"{REGISTRY}/{account}/{said.removeprefix(f'{REGISTRY}/')}"}
-    return {"reference": said}
+        said = replace(said, host=REGISTRY, path=f"{account}/{said.path}")
+    digest = said.digest or draft.around.digest(said)
+    if digest is None:
+        draft.problem(path, f"{said} has no digest, by which images are deployed here; add it (@sha256:…)")
+        return {}
+    if said.digest:
+        return {"reference": str(said)}
+    draft.entry("change", path, "the image of this tag is named by its digest, and rolled out as such", "image")
+    return {"reference": str(replace(said, tag="", digest=digest))}

@@ -42,6 +42,8 @@ def rest(draft: "Draft") -> None:
 def records(draft: "Draft") -> None:
     """Take over what Cloudflare records, limits, place and tail consumers."""
     said, worker = draft.said, draft.worker
+    if "head_sampling_rate" not in (said.get("observability", dict) or {}):
+        draft.entry("change", ("observability",), "a share of 1, which is the default, is said", "observability")
     worker["observability"] = _observability(draft, said.get("observability", dict) or {})
     limits = said.get("limits", dict) or {}
     for key, name in (("cpu_ms", "cpu_milliseconds"), ("subrequests", "subrequests")):

@@ -46,8 +46,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/check/script": ({"tree_sitter", "tree_sitter_typescript"}, {*PURE, "check/script"}),
     "components/check": ({"yaml"}, {*PURE, "check", "wrangler"}),
     # Between wrangler's configurations and settings; who reads and writes files says so.
+    "components/wrangler/project": (set(), {*PURE, "check", "wrangler"}),
     "components/wrangler": (set(), {*PURE, "wrangler"}),
-    "components/commands": (set(), {*PURE, "check", "logs", "smoke", "wrangler"}),
+    # Asks the account, with the client of the plugin, and changes nothing.
+    "components/account": (set(), {*PURE, "account", "provider/api", "provider/errors", "provider/registry"}),
+    "components/commands": (set(), {*PURE, "account", "check", "logs", "smoke", "wrangler"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
     "policy": (set(), set()),

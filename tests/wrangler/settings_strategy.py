@@ -66,7 +66,7 @@ def _containers(managed: bool) -> st.SearchStrategy[dict[str, Any]]:
 
 def _images(managed: bool) -> st.SearchStrategy[dict[str, Any]]:
     digest = "a" * 64
-    references = st.sampled_from([f"docker.io/acme/box@sha256:{digest}", "docker.io/acme/box:1.2"])
+    references = st.sampled_from([f"docker.io/acme/box@sha256:{digest}", f"docker.io/acme/box:1.2@sha256:{digest}"])
     built = {"dockerfile": st.sampled_from(["Dockerfile", "images/main.Dockerfile"])}
     named = {"name": _WORDS} if managed else {}
     return st.one_of(

@@ -1,0 +1,77 @@
+"""The command `export`: the wrangler configuration of a stack's settings, for `wrangler dev`, `types` and `tail`.
+
+Ends with 0 when it was written, 2 when the command or the project cannot be understood.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from ..bundle import packaged
+from ..bundle.worker import sdk_version
+from ..check.pulumi_project import read_settings
+from ..settings import SandboxSettings, SettingsError
+from ..wrangler.export import Place, exported
+from ..wrangler.project import ProjectError, write
+from .check import plain
+
+HELP: Final = "make the wrangler configuration of a stack's settings"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("project", nargs="?", default=".", help="folder of the Pulumi project")
+    parser.add_argument("--stack", metavar="NAME", help="the stack; to be named where there are several")
+    parser.add_argument("--out", metavar="FILE", help="where to write it, such as wrangler.jsonc; printed if left out")
+    parser.add_argument("--replace", action="store_true", help="write over a file that this command wrote before")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and give its exit code."""
+    try:
+        text = _text(arguments)
+        if arguments.out:
+            _write(Path(arguments.out), text, again=arguments.replace)
+        else:
+            sys.stdout.write(plain(text, sys.stdout.encoding))
+    except (ProjectError, SettingsError) as error:
+        sys.stderr.write(plain(f"{error}\n", sys.stderr.encoding))
+        return 2
+    return 0
+
+
+def _text(arguments: argparse.Namespace) -> str:
+    folder = Path(arguments.project)
+    stacks = read_settings(folder)
+    names = ", ".join(sorted(stacks)) or "none"
+    if arguments.stack is None and len(stacks) != 1:
+        raise ProjectError(f"{folder} has the stacks {names} with settings; name one with --stack")
+    stack = arguments.stack or next(iter(stacks))
+    if stack not in stacks:
+        raise ProjectError(f"{folder} has no stack {stack} with settings ({names})")
+    settings = SandboxSettings.parse(stacks[stack])
+    home = Path(arguments.out).resolve().parent if arguments.out else Path.cwd()
+    way = Path(os.path.relpath(folder.resolve(), home)).as_posix()
+    source = packaged.folder("worker_src")
+    place = Place(
+        stack=stack,
+        owner=f"the Pulumi stack {stack} in {'this folder' if way == '.' else way}",
+        prefix="" if way == "." else f"{way}/",
+        packaged=Path(os.path.relpath(source / "src" / "index.ts", home)).as_posix(),
+        sdk_version=sdk_version(source),
+    )
+    return exported(settings, place).text(place)
+
+
+_OURS: Final = "// Made by `sandbox-stack export`."
+
+
+def _write(path: Path, text: str, *, again: bool) -> None:
+    if again and path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
+        beside = path.with_name(f"{path.name}.new")
+        write(path.parent, {beside.name: text})
+        beside.replace(path)
+        return
+    write(path.parent, {path.name: text})
