@@ -1,6 +1,7 @@
 """Asks an account what a project that is to be taken over needs: ids of routes, titles of namespaces, names of secrets.
 
-Only reads; for the digest of an image it has credentials minted that can pull. Values of secrets cannot be read by anybody, and are not asked for.
+Only reads; for the digest of an image it has credentials minted that can pull. Nobody can read values of secrets, and
+they are not asked for.
 """
 
 import os
@@ -47,16 +48,20 @@ class Account:
     def routes(self, script: str, patterns: Iterable[str]) -> dict[str, tuple[str, str]]:
         """Give ids of zone and route by pattern, for those of the patterns that lead to the script."""
         wanted = set(patterns)
-        hosts = {pattern.removeprefix("*.").removeprefix("*").partition("/")[0].partition(":")[0] for pattern in wanted}
         found: dict[str, tuple[str, str]] = {}
-        for zone in self._client.pages("/zones") if wanted else ():
-            name = zone["name"]
-            if not any(host == name or host.endswith(f".{name}") for host in hosts):
-                continue
-            for each in self._client.get(f"/zones/{zone['id']}/workers/routes"):
+        for zone in {zone for pattern in wanted if (zone := self._zone(_host(pattern)))}:
+            for each in self._client.get(f"/zones/{zone}/workers/routes"):
                 if each["pattern"] in wanted and each.get("script") == script:
-                    found[each["pattern"]] = (zone["id"], each["id"])
+                    found[each["pattern"]] = (zone, each["id"])
         return found
+
+    def _zone(self, host: str) -> str | None:
+        """Give the id of the zone that holds a host: the one with the longest name."""
+        labels = host.split(".")
+        for start in range(len(labels) - 1):
+            for each in self._client.get("/zones", name=".".join(labels[start:])):
+                return str(each["id"])
+        return None
 
     def secrets(self, script: str) -> frozenset[str]:
         """Give the names of a script's secrets; none where there is no such script."""
@@ -79,6 +84,11 @@ class Account:
             owner = namespaces.get((each.get("durable_objects") or {}).get("namespace_id"))
             if owner:
                 yield ContainerClass(owner["script"], owner["class"], each["name"], each["scheduling_policy"])
+
+
+def _host(pattern: str) -> str:
+    """Give the host of a route's pattern, without its wildcard."""
+    return pattern.partition("/")[0].partition(":")[0].lstrip("*").lstrip(".")
 
 
 def account(environment: Mapping[str, str] = os.environ, account_id: str | None = None) -> Account | None:

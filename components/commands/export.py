@@ -4,6 +4,7 @@ Ends with 0 when it was written, 2 when the command or the project cannot be und
 """
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -15,7 +16,6 @@ from ..check.pulumi_project import read_settings
 from ..settings import SandboxSettings, SettingsError
 from ..wrangler.export import Place, exported
 from ..wrangler.project import ProjectError, write
-from .check import plain
 
 HELP: Final = "make the wrangler configuration of a stack's settings"
 
@@ -30,14 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and give its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a project may hold what an output cannot show
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         text = _text(arguments)
         if arguments.out:
             _write(Path(arguments.out), text, again=arguments.replace)
         else:
-            sys.stdout.write(plain(text, sys.stdout.encoding))
+            sys.stdout.write(text)
     except (ProjectError, SettingsError) as error:
-        sys.stderr.write(plain(f"{error}\n", sys.stderr.encoding))
+        sys.stderr.write(f"{error}\n")
         return 2
     return 0
 

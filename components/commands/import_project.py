@@ -5,6 +5,7 @@ the project cannot be understood. Nothing is written then.
 """
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -16,8 +17,7 @@ from ..account.reader import Account, AccountError, account, asked
 from ..wrangler import pulumi_project, report
 from ..wrangler.conversion import ConversionError, Converted, Surroundings, accepting, converted
 from ..wrangler.environment import Environment
-from ..wrangler.project import Found, ProjectError, find, is_inside, write
-from .check import plain
+from ..wrangler.project import Found, ProjectError, find, is_inside, stack_name, write
 
 HELP: Final = "make a Pulumi project of a wrangler project, which takes over what wrangler deployed"
 
@@ -43,12 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and give its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a project may hold what an output cannot show
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         if arguments.account:
             return _list(arguments.format)
         return _import(arguments)
     except (ProjectError, ConversionError, AccountError) as error:
-        sys.stderr.write(plain(f"{error}\n", sys.stderr.encoding))
+        sys.stderr.write(f"{error}\n")
         return 2
 
 
@@ -60,7 +63,7 @@ def _import(arguments: argparse.Namespace) -> int:
     if not home.is_relative_to(into):
         raise ProjectError(f"--into {arguments.into}: name the folder of the wrangler project, or one above it")
     made = accepting(converted(said, _around(arguments, found, said, home, into)), datetime.now(UTC).date())
-    stack = arguments.stack or arguments.env or "production"
+    stack = stack_name(arguments.stack or arguments.env or "production")
     files = pulumi_project.files(made.document, stack, found.document.name)
     lost = [each for each in made.report if each.kind == "lost" and each.name not in arguments.allow_loss]
     if not lost and not arguments.dry_run:
@@ -115,7 +118,7 @@ def _show(arguments: argparse.Namespace, made: Converted, files: dict[str, str],
     else:
         secrets = "".join(f"  pulumi config set --secret {name}\n" for name in made.settings.all_secrets)
         out.append(f"Wrote {', '.join(files)}. Next:\n  pulumi stack init {stack}\n{secrets}  pulumi preview\n")
-    sys.stdout.write(plain("".join(out), sys.stdout.encoding))
+    sys.stdout.write("".join(out))
 
 
 def _list(form: str) -> int:
@@ -131,5 +134,5 @@ def _list(form: str) -> int:
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        sys.stdout.write(plain("  ".join(cells).rstrip() + "\n", sys.stdout.encoding))
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")
     return 0

@@ -17,6 +17,7 @@ from . import (
     code,
     commands,
     container,
+    drift,
     flags,
     image,
     image_parts,
@@ -60,6 +61,7 @@ _MODULES = (
     supply_chain,
     code,
     commands,
+    drift,
 )
 
 

@@ -130,6 +130,8 @@ def _whole(draft: Draft) -> dict[str, Any]:
     said, name = draft.said, draft.said.script_name
     if name is None:
         draft.problem(("name",), "the Worker has no name; add it, as wrangler would ask for it")
+    if said.name:
+        draft.entry("change", ("name",), "the tags by which wrangler knows an environment's script go", "tags")
     kinds, generation = instances.read(draft)
     code = _code(draft)
     existing = _bindings(draft)

@@ -4,19 +4,17 @@ All files of the new project appear, or none; a file that exists is never replac
 """
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
+from ..check.config import read_config
 from ..check.files import CONFIGS, Files, is_file, is_folder
 from ..check.npm import facts as npm_facts
-from ..check.project import read_config
 from .document import Document
 from .environment import Environment, named
-
-FILES: Final = ("Pulumi.yaml", "__main__.py", "requirements.txt")
 
 
 class ProjectError(ValueError):
@@ -53,10 +51,21 @@ def find(path: Path) -> Found:
     document = read_config(files, path)
     if document is None or files.problems:
         raise ProjectError("\n".join(f"{where}: {what}" for where, what in files.problems))
+    if document.twice:
+        raise ProjectError(
+            "\n".join(f"{document.where(*each)}: {each[-1]} is said twice; keep one" for each in document.twice)
+        )
     package, _ = npm_facts(files, path.parent, files.root)
     locked = package.locked.value if package.locked else None
     plain = is_file(path.parent / "package-lock.json")
     return Found(path, document, None if plain and locked else locked)
+
+
+def stack_name(wanted: str) -> str:
+    """Give the name back if a Pulumi stack, and its file, can be called this."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", wanted):
+        raise ProjectError(f"{wanted!r} cannot name a Pulumi stack; give another name with --stack")
+    return wanted
 
 
 def is_inside(folder: Path, path: str) -> bool:

@@ -50,6 +50,7 @@ pulumi-cloudflare-sandbox @ git+https://github.com/OWNER/REPOSITORY@v0.1.0
 def files(document: Mapping[str, Any], stack: str, source: str) -> dict[str, str]:
     """Give the files by name; `source` says where the settings come from."""
     name = document["name"]
+    source = "".join(letter if letter.isprintable() else "?" for letter in source)
     # JSON is YAML too, but nobody likes to edit it.
     config = _yaml({"config": {f"{name}:settings": document}})
     return {

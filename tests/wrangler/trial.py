@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,7 +25,6 @@ from tests.emulator.wrangler_cli import Wrangler, install
 from tests.project import Project
 from tests.worker_build import share_packages
 from tools import engine, toolchain
-
 
 PROJECTS = Path(__file__).parent / "projects"
 NAMES = sorted(path.name for path in PROJECTS.iterdir())
@@ -77,8 +77,8 @@ class Trials:
         assert answer.status_code == 200, answer.text
         return answer.text
 
-    def run(self, name: str) -> Story:
-        """Take one project through everything."""
+    def run(self, name: str, *, again: bool = True) -> Story:
+        """Take one project through everything; `again` for a second `up`, which should have nothing to do."""
         story, about = Story(name), json.loads((PROJECTS / name / "project.json").read_text())
         folder = self._project(name, about)
         env = ("--env", about["env"]) if "env" in about else ()
@@ -93,13 +93,14 @@ class Trials:
         story.report = made["report"]
         story.named = {each["name"] for each in story.report if each["kind"] == "change"}
         project = Project(folder, self.pulumi)
-        self._prepare(project, about)
+        self._prepare(project, about, [each["name"] for each in story.report if each["kind"] == "secret"])
         self._preview(project, story)
         project.up()
         story.kept = {binding: self.ask(script, f"/{binding}") for binding in bound}
         for secret in about.get("secrets", {}):
             story.kept[secret] = self.ask(script, f"/{secret}")
-        story.settled = project.run("up", "--yes", "--skip-preview", "--expect-no-changes").returncode == 0
+        if again:
+            story.settled = project.run("up", "--yes", "--skip-preview", "--expect-no-changes").returncode == 0
         after = self.wrangler("deploy", *env, cwd=folder, env=self._registry(), timeout=_PATIENCE)
         story.warned = after.stdout + after.stderr
         return story
@@ -138,12 +139,12 @@ class Trials:
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 
-    def _prepare(self, project: Project, about: dict[str, Any]) -> None:
+    def _prepare(self, project: Project, about: dict[str, Any], secrets: list[str]) -> None:
         (project.folder / ".venv").symlink_to(self.environment)
         share_packages(project.folder)
         project.succeed("stack", "init", "test")
-        for name, value in about.get("secrets", {}).items():
-            project.succeed("config", "set", "--secret", name, value)
+        for name in secrets:
+            project.succeed("config", "set", "--secret", name, about["secrets"][name])
 
     def _preview(self, project: Project, story: Story) -> None:
         done = json.loads(project.succeed("preview", "--json"))
@@ -163,6 +164,7 @@ def trials(folder: Path) -> Iterator[Trials]:
     with running(folder / "emulator", accounts=accounts, packages=PACKAGES, node=tools.node) as emulator:
         wrangler = Wrangler(tools.node, program, emulator, folder / "home")
         wrangler.home.mkdir()
+        wrangler.shared |= {"NODE_COMPILE_CACHE": str(folder / "compiled")}
         cloud = {
             "CLOUDFLARE_ACCOUNT_ID": emulator.account_id,
             "CLOUDFLARE_API_TOKEN": emulator.token,
@@ -176,17 +178,18 @@ def trials(folder: Path) -> Iterator[Trials]:
             yield made
 
 
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Take every project over and print a table."""
-    import tempfile  # noqa: PLC0415 - for the program alone
-
     wanted = sys.argv[1:] or NAMES
     bad = 0
     with tempfile.TemporaryDirectory() as folder, trials(Path(folder)) as made:
-        print(
-            "| project | named by the report | in the preview | operations | data | second up | wrangler afterwards |"
-        )
-        print("|---|---|---|---|---|---|---|")
+        _say("| project | named by the report | in the preview | operations | data | second up | wrangler afterwards |")
+        _say("|---|---|---|---|---|---|---|")
         for name in wanted:
             story = made.run(name)
             told = "told" if "last updated via the script API" in story.warned else "not told"
@@ -200,7 +203,7 @@ def main() -> None:
                 "nothing to do" if story.settled else "changes",
                 told,
             ]
-            print(f"| {' | '.join(cells)} |", flush=True)
+            _say(f"| {' | '.join(cells)} |")
     sys.exit(bool(bad))
 
 
