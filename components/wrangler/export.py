@@ -47,8 +47,9 @@ class Exported:
     def text(self, place: Place) -> str:
         """Give the file."""
         lines = [
-            f"Made by `sandbox-stack export`. {place.owner} owns this Worker: change its settings, deploy with",
-            "`pulumi up`, and export again. This file is for `wrangler dev`, `wrangler types` and `wrangler tail`.",
+            f"Made by `sandbox-stack export`. This Worker belongs to {place.owner}:",
+            "change its settings, deploy with `pulumi up`, and export again. This file is for `wrangler dev`,",
+            "`wrangler types` and `wrangler tail`.",
             *(f"Not said here: {each}." for each in self.unsaid),
         ]
         head = "".join(f"// {line}\n" for line in lines)

@@ -146,7 +146,9 @@ def test_a_date_may_be_written_without_quotes(written: object):
 
 
 def test_traces_have_a_share_of_their_own():
-    said = WorkerSettings.parse({"observability": {"traces": {"sampling_rate": 0.1, "persist": False, "destinations": []}}})
+    said = WorkerSettings.parse(
+        {"observability": {"traces": {"sampling_rate": 0.1, "persist": False, "destinations": []}}}
+    )
     assert said.observability.traces
     assert said.observability.traces.sampling_rate == 0.1
     assert not said.observability.traces.persist

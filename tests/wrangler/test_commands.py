@@ -106,7 +106,7 @@ def test_export_and_drift(project: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["export", "--out", "wrangler.jsonc"]) == 0
     text = (project / "wrangler.jsonc").read_text()
     assert text.startswith(
-        "// Made by `sandbox-stack export`. the Pulumi stack production in this folder owns this Worker"
+        "// Made by `sandbox-stack export`. This Worker belongs to the Pulumi stack production in this folder:\n"
     )
     main(["check", "--format", "json"])
     assert "wrangler/drift" not in capsys.readouterr().out
