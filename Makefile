@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler sweep soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz wrangler import sweep soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -53,6 +53,9 @@ fuzz: venv ## send 100,000 generated requests to the emulator
 
 wrangler: setup ## run more than 100 commands of the real wrangler against the emulator
 	$(RUN) tests.emulator.wrangler_commands
+
+import: setup ## deploy 14 projects with the real wrangler, take each over with Pulumi, and print what became of it
+	$(RUN) tests.wrangler.trial
 
 soak: setup ## start and destroy 200 sandboxes and run 1,000 commands, and print what was lost, left and grown
 	$(RUN) bench.soak

@@ -34,6 +34,9 @@ class Command:
 GROUPS: Final = {
     "start": {
         "init": Command(".commands.init", "write a small working project, from answers to questions or from options"),
+        "import": Command(
+            ".commands.import_project", "make a Pulumi project of a wrangler project, which takes over what it deployed"
+        ),
     },
     "check": {
         "check": Command(
@@ -49,6 +52,7 @@ GROUPS: Final = {
         ),
     },
     "operate": {
+        "export": Command(".commands.export", "make the wrangler configuration of a stack's settings"),
         "key": Command(
             ".commands.key", "make an API key for the Worker: prints it once, with the settings that allow it"
         ),

@@ -5,7 +5,6 @@ kind of sandbox, buckets and a KV namespace, and where asked for a preview domai
 is the reverse: previews stop answering first, applications go before the Worker, storage goes last.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,8 +21,10 @@ from .application import ApplicationArgs, SandboxApplication
 from .bundle import packaged
 from .bundle import worker as code
 from .domain import DomainArgs, PreviewDomain
+from .existing import take_over
 from .image import ImageArgs, SandboxImage
 from .naming import physical_name
+from .routes import make_routes
 from .rules.facts import Package
 from .settings import SandboxSettings, SettingsError
 from .settings.document import MAIN_KIND, Kind
@@ -103,8 +104,10 @@ class SandboxStack(pulumi.ComponentResource):
         if settings.access.zero_trust:
             guarded = AccessArgs(settings.access, settings.domain, plan.account_id, plan.prefix)
             gate = AccessGate(f"{name}-access", guarded, child)
+        existing = take_over(f"{name}-existing", settings.storage.existing, plan.account_id, child)
         bindings = {
             **(storage.bindings if storage else {}),
+            **existing,
             **(gate.bindings if gate else api_key_bindings(settings.access)),
         }
         built = {
@@ -127,6 +130,9 @@ class SandboxStack(pulumi.ComponentResource):
         if settings.domain:
             args = DomainArgs(settings.domain, worker.script_name, plan.prefix, after=[*applications.values()])
             domain = PreviewDomain(f"{name}-domain", args, child)
+
+        if settings.worker.routes:
+            make_routes(f"{name}-route", settings.worker.routes, worker.script_name, [*applications.values()], child)
 
         self.worker_name = worker.script_name
         self.worker_version_id = worker.version_id
@@ -190,22 +196,17 @@ class _Plan:
     ) -> WorkerArgs:
         settings = self.settings
         managed = settings.sdk.generation == "1.x"
-        further = {kind.name: kind.class_name for kind in settings.kinds if kind.name != MAIN_KIND}
         return WorkerArgs(
             settings=settings.worker,
             account_id=self.account_id,
             script_name=settings.worker.name or physical_name(*self.prefix),
             bundle=self.bundle,
-            classes={kind.class_name: {kind.name: images[kind.name]} if managed else {} for kind in settings.kinds},
-            bindings=bindings,
-            variables={
-                "ENVIRONMENT": settings.environment,
-                # The SDK logs commands, which are the users' own, at the level below.
-                **({} if "SANDBOX_LOG_LEVEL" in settings.worker.variables else {"SANDBOX_LOG_LEVEL": "error"}),
-                **({"SANDBOX_KINDS": json.dumps(further, sort_keys=True)} if further else {}),
-                **settings.egress.variables,
-                **(settings.domain.variables if settings.domain else {}),
+            classes={
+                kind.class_name: {kind.image.name or kind.name: images[kind.name]} if managed else {}
+                for kind in settings.kinds
             },
+            bindings=bindings,
+            variables=settings.package_variables,
             secrets={secret: self.secrets[secret] for secret in settings.secrets},
             lasting=self.lasting,
             after=built if settings.worker.waits_for_images else (),

@@ -5,7 +5,7 @@ resources.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,8 +14,9 @@ import pulumi
 from . import bridged
 from .bundle.worker import WorkerBundle
 from .platform import compatibility
+from .platform.bindings import SECRET_KINDS
 from .provider.resources import WorkerScript, WorkerScriptArgs
-from .settings.worker import WorkerSettings
+from .settings.worker import ObservabilitySettings, WorkerSettings
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxWorker"
 RATE_LIMITER: Final = "RATE_LIMITER"
@@ -114,26 +115,43 @@ def _script(args: WorkerArgs) -> WorkerScriptArgs:
         "classes": _classes(args),
         "deleted_classes": list(settings.deleted_classes),
         "lifecycle": settings.lifecycle,
-        "observability": {
-            "enabled": settings.observability.enabled,
-            "head_sampling_rate": settings.observability.sampling_rate,
-        },
+        "observability": _observability(settings.observability),
         "workers_dev": settings.workers_dev,
         "adopt": settings.adopt,
     }
-    if settings.cpu_milliseconds:
-        arguments["limits"] = {"cpu_ms": settings.cpu_milliseconds}
+    limits = {"cpu_ms": settings.cpu_milliseconds, "subrequests": settings.subrequests}
+    if any(limits.values()):
+        arguments["limits"] = {name: value for name, value in limits.items() if value}
+    if settings.placement:
+        arguments["placement"] = settings.placement.model_dump(exclude_none=True)
+    if settings.preview_urls:
+        arguments["preview_urls"] = True
+    if settings.logpush:
+        arguments["logpush"] = True
+    if settings.tail_consumers:
+        arguments["tail_consumers"] = [{"service": each} for each in settings.tail_consumers]
+    if settings.keeps_secrets:
+        arguments["keep_bindings"] = list(SECRET_KINDS)
     return arguments
 
 
+def _observability(settings: ObservabilitySettings) -> dict[str, Any]:
+    said: dict[str, Any] = {"enabled": settings.enabled, "head_sampling_rate": settings.sampling_rate}
+    for name, records in (("logs", settings.logs), ("traces", settings.traces)):
+        if records:
+            fields = records.model_dump()
+            said[name] = {"head_sampling_rate": fields.pop("sampling_rate"), **fields}
+    return said
+
+
 def _classes(args: WorkerArgs) -> dict[str, Any]:
+    classes: dict[str, Any] = {
+        name: {"container": {"images": dict(images)} if images else {}} for name, images in args.classes.items()
+    }
+    classes |= {name: {"storage": each.storage} for name, each in args.settings.classes.items()}
     former = args.settings.renamed_classes
     return {
-        name: {
-            "container": {"images": dict(images)} if images else {},
-            **({"renamed_from": former[name]} if name in former else {}),
-        }
-        for name, images in args.classes.items()
+        name: {**each, **({"renamed_from": former[name]} if name in former else {})} for name, each in classes.items()
     }
 
 
@@ -141,7 +159,8 @@ def _bindings(args: WorkerArgs) -> dict[str, Any]:
     """Give all bindings; a name that is used twice is refused, as one would silently lose."""
     limit = args.settings.rate_limit
     sources: list[tuple[str, Bindings]] = [
-        ("a sandbox class", {name: {"type": "durable_object_namespace", "class_name": name} for name in args.classes}),
+        ("a sandbox class", _class_bindings(args.classes, args.settings)),
+        ("worker.classes", _class_bindings(args.settings.classes, args.settings)),
         ("this package", args.bindings),
         ("this package", {name: {"type": "plain_text", "text": text} for name, text in args.variables.items()}),
         ("secrets", {name: {"type": "secret_text", "text": text} for name, text in args.secrets.items()}),
@@ -160,6 +179,11 @@ def _bindings(args: WorkerArgs) -> dict[str, Any]:
                 raise ValueError(f"the binding {name} of {owner} is already one of {owners[name]}; choose another name")
             owners[name], merged[name] = owner, dict(binding)
     return merged
+
+
+def _class_bindings(names: Iterable[str], settings: WorkerSettings) -> Bindings:
+    unbound = (name for name in names if name not in settings.bound_classes)
+    return {name: {"type": "durable_object_namespace", "class_name": name} for name in unbound}
 
 
 def _rate_limiter(script_name: str, requests: int, period_seconds: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..rules import Finding
 from ..rules.exceptions import Exemption, exemption
-from .document import BrokenDocumentError, read_jsonc, read_toml
+from ..wrangler.document import BrokenDocumentError, read_jsonc, read_toml
 from .files import LARGEST_CONFIG, UnreadableError, read
 
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from ..platform.compatibility import NODEJS_FLAG, NODEJS_FLAGS, OWN_PID_NAMESPACE_FLAG
 from ..rules import Finding
-from .document import BrokenDocumentError, Document, Span, read_jsonc, read_toml
-from .document import Path as Keys
+from ..wrangler.document import BrokenDocumentError, Document, Span, read_jsonc, read_toml
+from ..wrangler.document import Path as Keys
 from .files import LARGEST_CONFIG, UnreadableError, decoded
 from .report import split
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..platform.sdk_support import PACKAGE
 from ..rules.facts import Fact
-from .document import line_of
+from ..wrangler.document import line_of
 
 _NAME: Final = re.escape(PACKAGE)
 _NPM: Final = rf'"(?:node_modules/)?{_NAME}"\s*:\s*\{{\s*"version"\s*:\s*"([^"]+)"'

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..platform.sdk_support import PACKAGE
 from ..rules.facts import Fact, Package, SupplyChain
 from ..rules.features import LOCAL_RANGES
-from .document import BrokenDocumentError, Document, read_jsonc
+from ..wrangler.document import BrokenDocumentError, Document, read_jsonc
 from .files import LARGEST_CONFIG, LARGEST_LOCK, Files, UnreadableError, is_file, read
 from .locks import BINARY, NAMES, Lock
 

@@ -9,8 +9,10 @@ from ..platform.sdk_support import PACKAGE
 from ..rules import MANDATORY, NOTE, Finding, check, valid_overrides
 from ..rules.facts import Container, Fact, Image, Stack
 from ..rules.finding import DOCS
+from ..wrangler.document import Document
+from ..wrangler.environment import Environment, environments
 from . import npm, wrangler
-from .document import BrokenDocumentError, Document, read_jsonc, read_toml
+from .config import read_config
 from .files import CONFIGS, Files, is_file, is_folder, walk
 from .source import Modules
 
@@ -178,30 +180,13 @@ def _dockerfile_alone(files: Files, path: Path) -> Stack:
     return Stack(containers=(Container(image=image),))
 
 
-def read_config(files: Files, path: Path) -> Document | None:
-    """Read a wrangler configuration; what is wrong with it is remembered."""
-    text = files.text(path)
-    if text is None:
-        return None
-    name = files.name(path)
-    try:
-        document = read_toml(name, text) if path.suffix == ".toml" else read_jsonc(name, text)
-    except BrokenDocumentError as error:
-        files.problem(f"{name}:{error.line}", f"{path.name} cannot be read: {error}")
-        return None
-    if not isinstance(document.value, dict):
-        files.problem(f"{name}:1", f"{path.name} is not an object")
-        return None
-    return document
-
-
 def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
     document = read_config(files, path)
     if document is None:
         return
     package, supply = npm.facts(files, path.parent, files.root)
     modules: dict[str, Modules] = {}
-    for said in wrangler.environments(document, path.parent):
+    for said in environments(document, path.parent):
         for where, what in wrangler.misshapen(said):
             files.problem(where, what)
         main = said.get("main", str)
@@ -225,7 +210,7 @@ def _wrangler(files: Files, path: Path) -> Iterator[Stack]:
             yield stack
 
 
-def _is_made(said: wrangler.Environment, main: str) -> bool:
+def _is_made(said: Environment, main: str) -> bool:
     """Say whether a build makes the entry module, so that it need not be there yet."""
     build = said.get("build", dict) or {}
     first = main.removeprefix("./").partition("/")[0]

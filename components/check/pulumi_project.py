@@ -12,7 +12,9 @@ from ..rules.facts import Fact, Image, Stack
 from ..settings import SandboxSettings, SettingsError
 from ..settings.facts import facts
 from . import npm, python_program
-from .files import Files, is_file
+from .config import read_config
+from .drift import differing
+from .files import CONFIGS, Files, is_file
 from .source import Modules
 from .wrangler import read_dockerfile
 
@@ -78,6 +80,24 @@ def _stack(files: Files, path: Path) -> Iterator[Judged]:
             yield from _judge(files, path, node)
 
 
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Give the settings of every stack of a project as they stand in its files; raise SettingsError for broken ones."""
+    files, found = Files(folder), {}
+    for path in sorted(folder.glob("Pulumi.*.yaml")):
+        try:
+            root = _compose(files.text(path) or "")
+            nodes = [node for key, node in _members(_member(root, "config")) if _KEY.fullmatch(key)]
+            for node in nodes[:1]:
+                found[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = yaml.SafeLoader("").construct_document(
+                    node
+                )
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            raise SettingsError([f"{path.name} cannot be read: {error}"]) from None
+    if files.problems:
+        raise SettingsError([f"{where}: {what}" for where, what in files.problems])
+    return found
+
+
 def _compose(text: str) -> Any:
     aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader))
     if aliases > _MOST_ALIASES:
@@ -99,7 +119,18 @@ def _judge(files: Files, path: Path, node: Any) -> Iterator[Judged]:
         for problem in problems:
             files.problem(place(problem.partition(":")[0]), problem)
         return
-    yield _judged(files, path.parent, settings, place, lambda _: False)
+    stack, own = _judged(files, path.parent, settings, place, lambda _: False)
+    yield replace(stack, drift=_drift(files, path, settings, place)), own
+
+
+def _drift(files: Files, path: Path, settings: SandboxSettings, place: Place) -> tuple[Fact[str], ...] | None:
+    config = next((path.parent / name for name in CONFIGS if is_file(path.parent / name)), None)
+    document = read_config(files, config) if config else None
+    if config is None or document is None:
+        return None
+    name = path.name.removeprefix("Pulumi.").removesuffix(path.suffix)
+    found = differing(settings, name, document, path.parent)
+    return None if found is None else tuple(Fact(each, f"{config.name} {place(each)}") for each in found)
 
 
 def _judged(files: Files, folder: Path, settings: SandboxSettings, place: Place, hidden: Hidden) -> Judged:

@@ -1,22 +1,15 @@
-"""What a wrangler configuration says, environment by environment, as facts.
-
-An environment inherits what wrangler 4.158 lets it inherit: dates, flags, migrations, routes. Bindings, variables and
-containers it does not inherit; that is how deployments lose them.
-"""
+"""What a wrangler configuration says, environment by environment, as facts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from ..platform.containers import MANAGED, SCHEDULED, Size
 from ..rules.facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Image, Preview, Worker
+from ..wrangler.environment import Environment
 from . import dockerfile
-from .document import Document
 from .files import Files, is_file, is_folder
 
-_NOT_INHERITED: Final = frozenset({"vars", "durable_objects", "r2_buckets", "kv_namespaces", "containers", "secrets"})
-"""Of the keys that are read here."""
 _SCHEDULER_ONLY: Final = (
     "image", "instance_type", "max_instances", "constraints", "rollout_step_percentage", "rollout_kind",
     "rollout_active_grace_period", "affinities",
@@ -37,63 +30,12 @@ _SHAPES: Final[dict[str, tuple[type, str]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Environment:
-    """One environment of a configuration: the top level, or a named one."""
-
-    document: Document
-    folder: Path
-    name: str = ""
-
-    @property
-    def base(self) -> tuple[str, ...]:
-        """Path of the environment in the document."""
-        return ("env", self.name) if self.name else ()
-
-    def path(self, key: str) -> tuple[str, ...]:
-        """Give the path where a key of this environment is said, by itself or by inheritance."""
-        own = _at(self.document.value, self.base)
-        inherited = isinstance(own, dict) and key not in own and key not in _NOT_INHERITED
-        return (key,) if inherited else (*self.base, key)
-
-    def get(self, key: str, kind: type) -> Any:
-        """Give the value of a key if it is of the kind it should be, or else None."""
-        value = _at(self.document.value, self.path(key))
-        fits = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
-        return value if fits else None
-
-    def where(self, *path: str | int) -> str:
-        """Give the place of a path that begins with a key of this environment."""
-        first, *rest = path
-        return self.document.where(*self.path(str(first)), *rest)
-
-    @property
-    def place(self) -> str:
-        """The place of the environment itself."""
-        return self.document.where(*self.base)
-
-
-def environments(document: Document, folder: Path) -> Iterator[Environment]:
-    """Give the top level and every named environment; a top level that only says what they share is not deployed."""
-    said = document.value.get("env")
-    named = [name for name, value in said.items() if isinstance(value, dict)] if isinstance(said, dict) else []
-    if not named or _NOT_INHERITED & set(document.value):
-        yield Environment(document, folder)
-    yield from (Environment(document, folder, name) for name in named)
-
-
 def misshapen(said: Environment) -> Iterator[tuple[str, str]]:
     """Give place and name of every key that is not of the shape wrangler wants, which no rule could judge."""
     for key, (kind, words) in _SHAPES.items():
-        value = _at(said.document.value, said.path(key))
+        value = said.said(key)
         if value is not None and not isinstance(value, kind):
             yield said.where(key), f"{key} is not {words}"
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for part in path:
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
 
 
 def worker(said: Environment) -> Worker:

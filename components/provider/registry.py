@@ -38,6 +38,11 @@ class Registry:
         """Give a manifest, or None when it is not there."""
         return self._document(f"{repository}/manifests/{digest}", digest)
 
+    def digest(self, repository: str, tag: str) -> str | None:
+        """Give the digest of the image that a tag names now, or None when there is none."""
+        response = self._call("GET", f"{repository}/manifests/{tag}")
+        return None if response is None else f"sha256:{hashlib.sha256(response.content).hexdigest()}"
+
     def blob(self, repository: str, digest: str) -> Any:
         """Give a document that a manifest names, or None when it is not there."""
         return self._document(f"{repository}/blobs/{digest}", digest)

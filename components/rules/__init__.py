@@ -17,6 +17,7 @@ from . import (
     code,
     commands,
     container,
+    drift,
     egress,
     flags,
     image,
@@ -62,6 +63,7 @@ _MODULES = (
     supply_chain,
     code,
     commands,
+    drift,
 )
 
 

@@ -319,3 +319,5 @@ class Stack(_Facts):
     token: Token = field(default_factory=Token)
     supply: SupplyChain = field(default_factory=SupplyChain)
     live: Live = field(default_factory=Live)
+    drift: tuple[Fact[str], ...] | None = None
+    """Settings about which a wrangler configuration beside them says otherwise: `file place` each."""

@@ -1,5 +1,6 @@
 """SandboxSettings: the whole document of one sandbox stack."""
 
+import json
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -27,6 +28,7 @@ Name = Annotated[
         "use 1 to 32 lower-case letters, digits and hyphens, starting with a letter, ending without a hyphen",
     ),
 ]
+ClassName = Annotated[str, matching(r"[A-Z][A-Za-z0-9]*", "give the name of a class, such as SandboxPython")]
 AccountId = Annotated[
     str,
     matching(r"[0-9a-f]{32}", "give the account's id, 32 hexadecimal digits; `npx wrangler whoami` shows it"),
@@ -61,7 +63,7 @@ class Kind:
 class FurtherSandboxSettings(Section):
     """A kind of sandbox beside the main one, with an image and instances of its own."""
 
-    class_name: Annotated[str, matching(r"[A-Z][A-Za-z0-9]*", "give the name of a class, such as SandboxPython")]
+    class_name: ClassName
     """Durable Object class; the Worker finds it under this name."""
     image: ImageSettings = ImageSettings()
     """Its image."""
@@ -83,8 +85,10 @@ class SandboxSettings(Section):
     """Generation and version of the Sandbox SDK."""
     worker: WorkerSettings = WorkerSettings()
     """The Worker script."""
+    class_name: ClassName = MAIN_CLASS
+    """Durable Object class of the main kind of sandbox. Another one is for a Worker of your own."""
     image: ImageSettings = ImageSettings()
-    """Image of the main kind of sandbox, class `Sandbox`."""
+    """Image of the main kind of sandbox."""
     container: ContainerSettings = ContainerSettings()
     """Instances of the main kind of sandbox."""
     further_sandboxes: Annotated[dict[str, FurtherSandboxSettings], each(_is_kind)] = Field(default_factory=dict)
@@ -107,10 +111,21 @@ class SandboxSettings(Section):
 
     @rule
     def _classes_differ(self) -> None:
-        names = [MAIN_CLASS, *(kind.class_name for kind in self.further_sandboxes.values())]
+        names = [*(kind.class_name for kind in self.kinds), *self.worker.classes]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"further_sandboxes: class {twice[0]} is used twice; give each kind a class of its own")
+
+    @rule
+    def _packaged_worker_is_as_it_is(self) -> None:
+        if self.worker.entry or self.worker.bundle:
+            return
+        if self.class_name != MAIN_CLASS:
+            raise ValueError(f"class_name: this package's Worker has the class {MAIN_CLASS}; remove it")
+        if self.worker.classes:
+            raise ValueError("worker.classes: this package's Worker has no classes beside those of sandboxes")
+        if not self.worker.package_variables:
+            raise ValueError("worker.package_variables: this package's Worker reads them; remove it")
 
     @rule
     def _own_worker_knows_its_version(self) -> None:
@@ -173,7 +188,7 @@ class SandboxSettings(Section):
 
     @rule
     def _class_steps_fit(self) -> None:
-        names = {kind.class_name for kind in self.kinds}
+        names = {*(kind.class_name for kind in self.kinds), *self.worker.classes}
         for name in sorted(self.worker.renamed_classes.keys() - names):
             raise ValueError(
                 f"worker.renamed_classes: there is no class {name} here; write the present name first, as in "
@@ -187,9 +202,24 @@ class SandboxSettings(Section):
         """All kinds of sandboxes, the main one first."""
         further = ((name, each) for name, each in sorted(self.further_sandboxes.items()))
         return (
-            Kind(MAIN_KIND, MAIN_CLASS, self.image, self.container),
+            Kind(MAIN_KIND, self.class_name, self.image, self.container),
             *(Kind(name, each.class_name, each.image, each.container) for name, each in further),
         )
+
+    @property
+    def package_variables(self) -> dict[str, str]:
+        """Variables by which this package's Worker knows its stack; none where the Worker wants none."""
+        if not self.worker.package_variables:
+            return {}
+        further = {kind.name: kind.class_name for kind in self.kinds if kind.name != MAIN_KIND}
+        return {
+            "ENVIRONMENT": self.environment,
+            # The SDK logs commands, which are the users' own, at the level below.
+            **({} if "SANDBOX_LOG_LEVEL" in self.worker.variables else {"SANDBOX_LOG_LEVEL": "error"}),
+            **({"SANDBOX_KINDS": json.dumps(further, sort_keys=True)} if further else {}),
+            **self.egress.variables,
+            **(self.domain.variables if self.domain else {}),
+        }
 
     @property
     def all_secrets(self) -> tuple[str, ...]:

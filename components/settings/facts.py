@@ -24,6 +24,8 @@ from ..rules.facts import (
 )
 from .document import MAIN_KIND, Kind, SandboxSettings
 
+_OBJECTS: Final = "durable_object_namespace"
+
 
 def facts(settings: SandboxSettings, package: Package | None = None, exports: frozenset[str] | None = None) -> Stack:
     """Give what is known before anything is deployed.
@@ -39,7 +41,13 @@ def facts(settings: SandboxSettings, package: Package | None = None, exports: fr
         environment=Fact(settings.environment, "environment"),
         package=known,
         worker=_worker(settings, exports),
-        classes=tuple(DurableClass.of(_path(kind), name=kind.class_name, storage=SQLITE) for kind in settings.kinds),
+        classes=(
+            *(DurableClass.of(_path(kind), name=kind.class_name, storage=SQLITE) for kind in settings.kinds),
+            *(
+                DurableClass.of(f"worker.classes.{name}", name=name, storage=each.storage)
+                for name, each in settings.worker.classes.items()
+            ),
+        ),
         containers=tuple(_container(kind, settings.sdk.generation, version) for kind in settings.kinds),
         buckets=tuple(_buckets(settings)),
         preview=_preview(settings),
@@ -68,16 +76,25 @@ def _worker(settings: SandboxSettings, exports: frozenset[str] | None) -> Worker
 
 
 def _bindings(settings: SandboxSettings) -> Iterator[Binding]:
-    for kind in settings.kinds:
-        here: Fact[str | None] = Fact(None, _path(kind))
-        name = kind.class_name
-        yield Binding.of(_path(kind), name=name, kind="durable_object_namespace", class_name=name, script_name=here)
+    places = {kind.class_name: _path(kind) for kind in settings.kinds}
+    places |= {name: f"worker.classes.{name}" for name in settings.worker.classes}
+    for name, place in places.items():
+        if name not in settings.worker.bound_classes:
+            yield _object_binding(place, name, name, None)
+    for name, each in settings.worker.bindings.items():
+        if each.get("type") == _OBJECTS:
+            place, class_name = f"worker.bindings.{name}", str(each.get("class_name"))
+            yield _object_binding(place, name, class_name, each.get("script_name"))
     for name, text in settings.worker.variables.items():
         yield Binding.of(
             f"worker.variables.{name}", name=name, kind="plain_text", text=Fact(text, f"worker.variables.{name}")
         )
     for name in settings.secrets:
         yield Binding.of("secrets", name=name, kind="secret_text")
+
+
+def _object_binding(place: str, name: str, class_name: str, script: str | None) -> Binding:
+    return Binding.of(place, name=name, kind=_OBJECTS, class_name=class_name, script_name=Fact(script, place))
 
 
 def _container(kind: Kind, generation: sdk.Generation, version: str | None) -> Container:

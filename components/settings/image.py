@@ -134,6 +134,8 @@ class ImageSettings(Section):
 
     reference: Reference | None = None
     """A ready image by its full name, best by digest; nothing is built then."""
+    name: Annotated[str, matching(r"[ -~]{1,128}", "use 1 to 128 characters of plain text")] | None = None
+    """Name under which Durable Objects of SDK 1.x find the image; the kind of sandbox if left out."""
     variant: Literal["default", "python", "opencode", "musl", "desktop"] = "default"
     """Official image of the SDK's version to build on. For SDK 0.x."""
     from_image: Reference | None = None
@@ -183,9 +185,9 @@ class ImageSettings(Section):
     def _one_way(self) -> None:
         """Allow one way to an image, and with it only what it can use."""
         if self.reference:
-            self._alone("reference", "is a ready image, into which nothing can be put", ())
+            self._alone("reference", "is a ready image, into which nothing can be put", ("name",))
         elif self.dockerfile:
-            allowed = ("context", "build_secrets", "builder", "repository", "keep")
+            allowed = ("name", "context", "build_secrets", "builder", "repository", "keep")
             self._alone("dockerfile", "says all by itself", allowed)
         elif self.context:
             raise ValueError("context belongs to a dockerfile; name one, or copy the folder in by files")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from ..platform import r2
 from .base import Section, each, matching, rule
@@ -118,6 +118,43 @@ class EventsSettings(Section):
     """Its name in the account; derived from the stack if left out."""
 
 
+def _is_binding(name: str) -> None:
+    if not (name.isascii() and name.isidentifier()):
+        raise ValueError(f"{name!r} is not a name for code; use letters, digits and underscores")
+
+
+class ExistingBucketSettings(Section):
+    """A bucket that was there before the stack."""
+
+    name: BucketName
+    """Its name in the account."""
+    jurisdiction: Literal["default", "eu", "fedramp"] = "default"
+    """Where its objects stay."""
+
+
+class ExistingNamespaceSettings(Section):
+    """A KV namespace that was there before the stack."""
+
+    id: Annotated[str, matching(r"[0-9a-f]{32}", "give the namespace's id, 32 hexadecimal digits")]
+    """Its id."""
+    title: NamespaceTitle
+    """Its title in the account."""
+
+
+class ExistingStorageSettings(Section):
+    """What was there before the stack: taken into its state as it is, and never deleted by it."""
+
+    buckets: Annotated[dict[str, ExistingBucketSettings], each(_is_binding)] = Field(default_factory=dict)
+    """Buckets by the name under which the Worker finds them."""
+    namespaces: Annotated[dict[str, ExistingNamespaceSettings], each(_is_binding)] = Field(default_factory=dict)
+    """KV namespaces by the name under which the Worker finds them."""
+
+    @rule
+    def _names_differ(self) -> None:
+        for name in sorted(self.buckets.keys() & self.namespaces.keys()):
+            raise ValueError(f"{name} is a bucket and a namespace; rename one")
+
+
 class StorageSettings(Section):
     """What a stack keeps outside its sandboxes."""
 
@@ -131,6 +168,8 @@ class StorageSettings(Section):
     """Where chat agents remember conversations."""
     events: EventsSettings = EventsSettings()
     """Where events go."""
+    existing: ExistingStorageSettings = ExistingStorageSettings()
+    """What was there before the stack and is taken over."""
     jurisdiction: Literal["default", "eu", "fedramp"] = "default"
     """Where objects are guaranteed to stay. A bucket cannot move: a change makes new buckets, which a lasting stack
     refuses because the old ones are protected."""

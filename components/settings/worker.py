@@ -1,5 +1,6 @@
 """Settings `worker`: which code runs, as of which date, with what around it."""
 
+import re
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -25,11 +26,6 @@ def _is_date(value: str) -> str:
         date.fromisoformat(value)
     except ValueError:
         raise ValueError(f"expected a date such as {compatibility.TESTED_DATE}") from None
-    if value < compatibility.OWN_PID_NAMESPACE:
-        raise ValueError(
-            f"dates before {compatibility.OWN_PID_NAMESPACE} run containers in the host's process namespace; "
-            f"use {compatibility.TESTED_DATE} or another later one"
-        )
     return value
 
 
@@ -43,6 +39,31 @@ def _is_binding_name(name: str) -> None:
         raise ValueError(f"{name!r} is not a name for code; use letters, digits and underscores")
 
 
+def _is_class(name: str) -> None:
+    if not re.fullmatch(_IDENTIFIER, name):
+        raise ValueError(f"{name!r} is not the name of a class")
+
+
+class RecordsSettings(Section):
+    """Records of one sort."""
+
+    enabled: bool = True
+    """Whether they are made."""
+    sampling_rate: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of requests that are recorded, above 0 up to 1."""
+    persist: bool = True
+    """Whether Cloudflare keeps them."""
+    destinations: tuple[str, ...] = ()
+    """Where they go as well, by the names that the account gives destinations."""
+
+
+class LogsSettings(RecordsSettings):
+    """Logs of the Worker."""
+
+    invocation_logs: bool = True
+    """Whether each invocation is logged."""
+
+
 class ObservabilitySettings(Section):
     """What Cloudflare records of the Worker."""
 
@@ -50,6 +71,56 @@ class ObservabilitySettings(Section):
     """Whether requests and logs are recorded."""
     sampling_rate: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Share of requests that are recorded, above 0 up to 1."""
+    logs: LogsSettings | None = None
+    """Logs, where they differ from the above."""
+    traces: RecordsSettings | None = None
+    """Traces, where they differ from the above."""
+
+
+class PlacementSettings(Section):
+    """Where the Worker runs, if not near its callers."""
+
+    mode: Literal["smart", "targeted"] | None = None
+    """`smart` lets Cloudflare move it near to what it calls; `targeted` names a place."""
+    region: str | None = None
+    """Region of a cloud to be near to, such as aws:us-east-1."""
+    host: str | None = None
+    """Host and port to be near to."""
+    hostname: str | None = None
+    """Web host to be near to."""
+
+    @rule
+    def _is_one_place(self) -> None:
+        places = [each_ for each_ in (self.region, self.host, self.hostname) if each_ is not None]
+        if len(places) + (self.mode == "smart") != 1:
+            raise ValueError("say one thing: mode smart, or one of region, host and hostname")
+
+
+class ClassSettings(Section):
+    """A Durable Object class of the Worker that runs no containers."""
+
+    storage: Literal["sqlite", "legacy-kv"] = "sqlite"
+    """Storage of its objects; it cannot be changed. Cloudflare makes no new classes with `legacy-kv`."""
+
+
+class RouteSettings(Section):
+    """A route to the Worker: nothing but the route is made, no DNS record and no certificate."""
+
+    pattern: Annotated[str, matching(r"[!-~]{1,1000}", "give a pattern such as example.com/api/*")]
+    """Requests that reach the Worker."""
+    zone: Annotated[str, matching(r"[a-z0-9.-]{1,253}", "give the name of a zone, such as example.com")] | None = None
+    """Name of the zone; it is looked up."""
+    zone_id: Annotated[str, matching(r"[0-9a-f]{32}", "give the zone's id, 32 hexadecimal digits")] | None = None
+    """Id of the zone, instead of its name."""
+    id: Annotated[str, matching(r"[0-9a-f]{32}", "give the route's id, 32 hexadecimal digits")] | None = None
+    """Id of a route that exists already: it is taken over. Needs `zone_id`."""
+
+    @rule
+    def _is_in_one_zone(self) -> None:
+        if (self.zone is None) == (self.zone_id is None):
+            raise ValueError("give either zone or zone_id")
+        if self.id and not self.zone_id:
+            raise ValueError("id: a route is taken over by the ids of zone and route; give zone_id")
 
 
 class RateLimitSettings(Section):
@@ -79,8 +150,21 @@ class WorkerSettings(Section):
     """Plain text the Worker finds in its environment, visible to all who may read the script."""
     bindings: Annotated[dict[str, dict[str, Any]], each(_is_binding_name)] = Field(default_factory=dict)
     """Further bindings by name: `type` and the fields of that type, in snake case."""
+    package_variables: bool = True
+    """Whether the Worker gets the variables that this package's own reads: ENVIRONMENT, SANDBOX_LOG_LEVEL,
+    SANDBOX_KINDS and the hosts of `domain`. With `false` it has what the settings say and nothing else."""
+    keeps_secrets: bool = False
+    """Whether secrets that the script has and the settings do not name stay, such as those of
+    `wrangler secret put`."""
+    classes: Annotated[dict[str, ClassSettings], each(_is_class)] = Field(default_factory=dict)
+    """Durable Object classes beside those of sandboxes, by name. Every class is bound under its own name unless
+    `bindings` binds it."""
+    routes: tuple[RouteSettings, ...] = ()
+    """Routes to the Worker beside those of `domain`."""
     workers_dev: bool = False
     """Whether the API also answers on workers.dev. Preview URLs never do."""
+    preview_urls: bool = False
+    """Whether each version of the script answers on a URL of its own on workers.dev."""
     schedules: Annotated[tuple[str, ...], each(_is_cron)] = ("*/15 * * * *",)
     """When the Worker looks after idle sandboxes, as cron expressions in UTC; empty for never."""
     observability: ObservabilitySettings = ObservabilitySettings()
@@ -89,6 +173,14 @@ class WorkerSettings(Section):
     """Requests one API key may make; `null` for no limit."""
     cpu_milliseconds: Annotated[int, Field(ge=10, le=300_000)] | None = None
     """CPU time one request may take; Cloudflare's default if left out."""
+    subrequests: Annotated[int, Field(ge=1)] | None = None
+    """Requests that one request may make; Cloudflare's default if left out."""
+    placement: PlacementSettings | None = None
+    """Where the Worker runs; near its callers if left out."""
+    logpush: bool = False
+    """Whether records go to Logpush."""
+    tail_consumers: tuple[ScriptName, ...] = ()
+    """Workers that receive this one's records."""
     lifecycle: Literal["migrations", "exports"] = "migrations"
     """How Durable Object classes are declared to Cloudflare; from `exports` there is no way back."""
     renamed_classes: dict[str, Annotated[str, matching(_IDENTIFIER, "give the class's former name")]] = Field(
@@ -109,6 +201,15 @@ class WorkerSettings(Section):
             raise ValueError("entry and bundle exclude each other; remove one")
 
     @rule
+    def _containers_are_apart(self) -> None:
+        first, flag = compatibility.OWN_PID_NAMESPACE, compatibility.OWN_PID_NAMESPACE_FLAG
+        if self.compatibility_date < first and flag not in self.compatibility_flags:
+            raise ValueError(
+                f"compatibility_date: dates before {first} run containers in the host's process namespace; use "
+                f"{compatibility.TESTED_DATE} or another later one, or add the flag {flag}"
+            )
+
+    @rule
     def _flags_fit_date(self) -> None:
         if compatibility.NODEJS_FLAG in self.compatibility_flags:
             raise ValueError(
@@ -126,3 +227,13 @@ class WorkerSettings(Section):
                 raise ValueError(f"bindings.{name}.type: no such kind of binding; known are {', '.join(sorted(KINDS))}")
             if name in self.variables:
                 raise ValueError(f"bindings.{name} and variables.{name} have one name; rename one")
+
+    @property
+    def bound_classes(self) -> frozenset[str]:
+        """Classes of this Worker that `bindings` binds."""
+        own = (
+            each_
+            for each_ in self.bindings.values()
+            if each_.get("type") == "durable_object_namespace" and not each_.get("script_name")
+        )
+        return frozenset(str(each_.get("class_name")) for each_ in own)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from components.check import files
-from components.check.document import BrokenDocumentError, read_jsonc, read_toml
 from components.check.files import LARGEST_CONFIG, Files
 from components.check.project import check_path
 from components.check.source import Modules
 from components.cli import main
+from components.wrangler.document import BrokenDocumentError, read_jsonc, read_toml
 from tests.check import fuzz
 from tests.check.corpus import PROJECTS
 from tests.check.projects import CONTAINER, SOUND, config

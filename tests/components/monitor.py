@@ -155,7 +155,14 @@ class Monitor(MockMonitor):
 
     def _registered(self, request: Any) -> Registered:
         inputs = rpc.deserialize_properties(request.object, keep_unknowns=True)
-        plain = ("replaceOnChanges", "ignoreChanges", "deletedWith", "retainOnDelete", "additionalSecretOutputs")
+        plain = (
+            "replaceOnChanges",
+            "ignoreChanges",
+            "deletedWith",
+            "retainOnDelete",
+            "additionalSecretOutputs",
+            "importId",
+        )
         options = {key: _plain(getattr(request, key)) for key in plain if getattr(request, key)}
         if request.deleteBeforeReplaceDefined:
             options["deleteBeforeReplace"] = request.deleteBeforeReplace

@@ -108,6 +108,49 @@ def test_a_throw_away_worker_is_not_protected():
         ({"deleted_classes": ["Old"]}, {"deletedClasses": ["Old"]}),
         ({"renamed_classes": {"Sandbox": "Box"}}, {"classes": {"Sandbox": {"container": {}, "renamedFrom": "Box"}}}),
         ({"cpu_milliseconds": 50}, {"limits": {"cpuMs": 50}}),
+        ({"subrequests": 7}, {"limits": {"subrequests": 7}}),
+        ({"preview_urls": True}, {"previewUrls": True}),
+        ({"logpush": True}, {"logpush": True}),
+        ({"tail_consumers": ["listener"]}, {"tailConsumers": [{"service": "listener"}]}),
+        ({"placement": {"mode": "smart"}}, {"placement": {"mode": "smart"}}),
+        ({"placement": {"region": "aws:us-east-1"}}, {"placement": {"region": "aws:us-east-1"}}),
+        (
+            {"placement": {"mode": "targeted", "host": "db:5432"}},
+            {"placement": {"mode": "targeted", "host": "db:5432"}},
+        ),
+        ({"placement": {"hostname": "example.com"}}, {"placement": {"hostname": "example.com"}}),
+        ({"keeps_secrets": True}, {"keepBindings": ["secret_text", "secret_key"]}),
+        (
+            {"classes": {"Counter": {"storage": "legacy-kv"}}},
+            {
+                "classes": {"Sandbox": {"container": {}}, "Counter": {"storage": "legacy-kv"}},
+                "bindings": {
+                    "Sandbox": SANDBOX,
+                    "Counter": {"type": "durable_object_namespace", "className": "Counter"},
+                    "RATE_LIMITER": LIMITER,
+                },
+            },
+        ),
+        (
+            {"bindings": {"BOX": {"type": "durable_object_namespace", "class_name": "Sandbox"}}, "rate_limit": None},
+            {"bindings": {"BOX": SANDBOX}},
+        ),
+        (
+            {"observability": {"logs": {"invocation_logs": False, "persist": False, "destinations": ["sink"]}}},
+            {
+                "observability": {
+                    "enabled": True,
+                    "headSamplingRate": 1.0,
+                    "logs": {
+                        "enabled": True,
+                        "headSamplingRate": 1.0,
+                        "persist": False,
+                        "destinations": ["sink"],
+                        "invocationLogs": False,
+                    },
+                }
+            },
+        ),
         (
             {"observability": {"enabled": True, "sampling_rate": 0.1}},
             {"observability": {"enabled": True, "headSamplingRate": 0.1}},

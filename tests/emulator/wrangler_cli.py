@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,8 @@ class Wrangler:
     program: Path
     emulator: Running
     home: Path
+    shared: dict[str, str] = field(default_factory=dict)
+    """Further variables of its environment."""
 
     def __call__(
         self,
@@ -96,6 +98,7 @@ class Wrangler:
             "CLOUDFLARE_API_TOKEN": self.emulator.token,
             "CLOUDFLARE_ACCOUNT_ID": self.emulator.account_id,
             **self._secure(),
+            **self.shared,
         }
 
     def _secure(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ STANDARD = set(sys.stdlib_module_names)
 NETWORK = {"http", "socket", "urllib", "ssl", "smtplib", "ftplib", "xmlrpc", "asyncio"}
 # The pure rooms, lowest first: each may use those before it.
 PURE = ("version", "platform", "naming", "provider/lifecycle", "bundle", "rules", "settings")
-PARTS = ("image", "worker", "application", "storage", "domain", "access")
+PARTS = ("image", "worker", "application", "storage", "domain", "access", "existing", "routes")
 WHOLE = ("stack", "cli", "__init__", "__main__")
 BRIDGED = {"pulumi", "pulumi_docker_build", "pulumi_docker"}
 GRPC = {"grpc", "google.protobuf", "pulumi.runtime.proto", "pulumi.runtime.rpc"}
@@ -44,14 +44,19 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "components/logs": (set(), {"logs"}),
     # Reads the files of projects; YAML only where a Pulumi project is read, the parser only where modules are.
     "components/check/script": ({"tree_sitter", "tree_sitter_typescript"}, {*PURE, "check/script"}),
-    "components/check": ({"yaml"}, {*PURE, "check"}),
+    "components/check": ({"yaml"}, {*PURE, "check", "wrangler"}),
     # The files of a new project; asks nobody but the person at the terminal.
     "components/init": ({"jinja2", "yaml"}, {*PURE, "init"}),
     "components/completion": ({"jinja2"}, {"completion"}),
     "components/commands/completion": (set(), {"cli", "commands", "completion"}),
     # Fixtures for the tests of others; the emulator they ask is a process of its own.
     "components/testing": ({"pytest"}, {"bundle", "smoke", "testing"}),
-    "components/commands": (set(), {*PURE, "check", "commands", "init", "logs", "smoke"}),
+    # Between wrangler's configurations and settings; who reads and writes files says so.
+    "components/wrangler/project": (set(), {*PURE, "check", "wrangler"}),
+    "components/wrangler": (set(), {*PURE, "wrangler"}),
+    # Asks the account, with the client of the plugin, and changes nothing.
+    "components/account": (set(), {*PURE, "account", "provider/api", "provider/errors", "provider/registry"}),
+    "components/commands": (set(), {*PURE, "account", "check", "commands", "init", "logs", "smoke", "wrangler"}),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "provider/wire", "crossguard", "serving"}),
     "policy": (set(), set()),

@@ -89,3 +89,9 @@ def test_a_mistake_is_told_with_rule_and_remedy(document: dict[str, Any], proble
 def test_a_bucket_that_is_off_does_not_claim_its_name():
     document = {"files": {"name": "shared", "enabled": False}, "artifacts": {"name": "shared"}}
     assert list(StorageSettings.parse(document).buckets) == ["backups", "artifacts"]
+
+
+def test_a_binding_names_one_thing_that_exists():
+    existing = {"buckets": {"A": {"name": "one-bucket"}}, "namespaces": {"A": {"id": "a" * 32, "title": "t"}}}
+    with pytest.raises(SettingsError, match="existing: A is a bucket and a namespace; rename one"):
+        StorageSettings.parse({"existing": existing})

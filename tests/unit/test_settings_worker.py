@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from components.settings import SettingsError
+from components.settings import SandboxSettings, SettingsError
 from components.settings.container import ContainerSettings
 from components.settings.sdk import SdkSettings
 from components.settings.worker import WorkerSettings
@@ -143,3 +143,47 @@ def test_the_largest_disk_goes_with_any_memory():
 @pytest.mark.parametrize("written", ["2026-09-01", "2026-09-01T00:00:00Z", date(2026, 9, 1)])
 def test_a_date_may_be_written_without_quotes(written: object):
     assert WorkerSettings.parse({"compatibility_date": written}).compatibility_date == "2026-09-01"
+
+
+def test_traces_have_a_share_of_their_own():
+    said = WorkerSettings.parse(
+        {"observability": {"traces": {"sampling_rate": 0.1, "persist": False, "destinations": []}}}
+    )
+    assert said.observability.traces
+    assert said.observability.traces.sampling_rate == 0.1
+    assert not said.observability.traces.persist
+
+
+def test_an_old_date_needs_the_flag_that_keeps_containers_apart():
+    date_ = {"compatibility_date": "2026-01-15"}
+    (problem,) = problems(WorkerSettings, date_)
+    assert "or add the flag containers_pid_namespace" in problem
+    assert WorkerSettings.parse({**date_, "compatibility_flags": ["containers_pid_namespace"]})
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"placement": {"mode": "smart", "region": "aws:us-east-1"}}, "placement: say one thing"),
+        ({"placement": {}}, "placement: say one thing"),
+        ({"routes": [{"pattern": "a.example/*"}]}, "routes.0: give either zone or zone_id"),
+        ({"routes": [{"pattern": "a.example/*", "zone": "example", "id": "a" * 32}]}, "routes.0: id: a route is taken"),
+        ({"classes": {"not a class": {}}}, "classes: 'not a class' is not the name of a class"),
+    ],
+)
+def test_what_wrangler_says_as_well_has_rules_too(document: dict[str, Any], message: str):
+    (problem,) = problems(WorkerSettings, document)
+    assert problem.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"class_name": "Box"}, "class_name: this package's Worker has the class Sandbox; remove it"),
+        ({"worker": {"classes": {"Counter": {}}}}, "worker.classes: this package's Worker has no classes beside"),
+        ({"worker": {"package_variables": False}}, "worker.package_variables: this package's Worker reads them"),
+    ],
+)
+def test_the_worker_of_this_package_is_as_it_is(document: dict[str, Any], message: str):
+    (problem,) = problems(SandboxSettings, document)
+    assert problem.startswith(message)

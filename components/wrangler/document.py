@@ -37,6 +37,8 @@ class Document:
     text: str
     value: Any
     spans: dict[Path, Span] = field(default_factory=dict)
+    twice: tuple[Path, ...] = ()
+    """Paths that are said more than once, of which the last counts."""
 
     def where(self, *path: str | int) -> str:
         """Give `name:line` of a path, or of the nearest part of it that has a position."""
@@ -65,6 +67,7 @@ class _Jsonc:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
         self.spans: dict[Path, Span] = {}
+        self.twice: list[Path] = []
 
     def whole(self) -> Any:
         value = self.value(())
@@ -108,6 +111,8 @@ class _Jsonc:
             if self.space() != ":":
                 self.fail(f"a colon is expected behind {name[:40]!r}")
             self.at += 1
+            if name in found:
+                self.twice.append((*path, name))
             found[name] = self.value((*path, name))
             self.comma("}")
         self.at += 1
@@ -155,7 +160,7 @@ class _Jsonc:
 def read_jsonc(name: str, text: str) -> Document:
     """Read JSON with comments."""
     reading = _Jsonc(text)
-    return Document(name, text, reading.whole(), reading.spans)
+    return Document(name, text, reading.whole(), reading.spans, tuple(reading.twice))
 
 
 _KEY: Final = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""

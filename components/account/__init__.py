@@ -1,0 +1,1 @@
+"""What an account has of Sandbox stacks, read and never changed."""

@@ -1,0 +1,80 @@
+"""The command `export`: the wrangler configuration of a stack's settings, for `wrangler dev`, `types` and `tail`."""
+
+import argparse
+import io
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from ..bundle import packaged
+from ..bundle.worker import sdk_version
+from ..check.pulumi_project import read_settings
+from ..settings import SandboxSettings, SettingsError
+from ..wrangler.export import Exported, Place, exported
+from ..wrangler.project import ProjectError, write
+from .exits import Exit
+from .formats import JSON, add_format, as_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("project", nargs="?", default=".", help="folder of the Pulumi project")
+    parser.add_argument("--stack", metavar="NAME", help="the stack; to be named where there are several")
+    parser.add_argument("--out", metavar="FILE", help="where to write it, such as wrangler.jsonc; printed if left out")
+    parser.add_argument("--replace", action="store_true", help="write over a file that this command wrote before")
+    add_format(parser, help="json is without comments, and has what the configuration does not say")
+
+
+def run(arguments: argparse.Namespace) -> Exit:
+    """Run the command and give its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a project may hold what an output cannot show
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        place, made = _made(arguments)
+        if arguments.out:
+            _write(Path(arguments.out), made.text(place), again=arguments.replace)
+        if arguments.format == JSON:
+            sys.stdout.write(as_json({"configuration": made.configuration, "unsaid": made.unsaid}))
+        elif not arguments.out:
+            sys.stdout.write(made.text(place))
+    except (ProjectError, SettingsError) as error:
+        sys.stderr.write(f"{error}\n")
+        return Exit.REFUSED
+    return Exit.DONE
+
+
+def _made(arguments: argparse.Namespace) -> tuple[Place, Exported]:
+    folder = Path(arguments.project)
+    stacks = read_settings(folder)
+    names = ", ".join(sorted(stacks)) or "none"
+    if arguments.stack is None and len(stacks) != 1:
+        raise ProjectError(f"{folder} has the stacks {names} with settings; name one with --stack")
+    stack = arguments.stack or next(iter(stacks))
+    if stack not in stacks:
+        raise ProjectError(f"{folder} has no stack {stack} with settings ({names})")
+    settings = SandboxSettings.parse(stacks[stack])
+    home = Path(arguments.out).resolve().parent if arguments.out else Path.cwd()
+    way = Path(os.path.relpath(folder.resolve(), home)).as_posix()
+    source = packaged.folder("worker_src")
+    place = Place(
+        stack=stack,
+        owner=f"the Pulumi stack {stack} in {'this folder' if way == '.' else way}",
+        prefix="" if way == "." else f"{way}/",
+        packaged=Path(os.path.relpath(source / "src" / "index.ts", home)).as_posix(),
+        sdk_version=sdk_version(source),
+    )
+    return place, exported(settings, place)
+
+
+_OURS: Final = "// Made by `sandbox-stack export`."
+
+
+def _write(path: Path, text: str, *, again: bool) -> None:
+    if again and path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
+        beside = path.with_name(f"{path.name}.new")
+        write(path.parent, {beside.name: text})
+        beside.replace(path)
+        return
+    write(path.parent, {path.name: text})

@@ -1,0 +1,44 @@
+"""Buckets and KV namespaces that were there before a stack: in its state, as they are, and never deleted by it."""
+
+from typing import Any, Final
+
+import pulumi
+
+from . import bridged
+from .settings.storage import ExistingStorageSettings
+
+Binding = dict[str, pulumi.Input[Any]]
+_DEFAULT: Final = "default"
+
+
+def take_over(
+    name: str, settings: ExistingStorageSettings, account_id: str, opts: pulumi.ResourceOptions
+) -> dict[str, Binding]:
+    """Import what the settings name; the Worker's bindings by name."""
+    bindings: dict[str, Binding] = {}
+    for binding, each in settings.buckets.items():
+        jurisdiction = None if each.jurisdiction == _DEFAULT else each.jurisdiction
+        bucket = bridged.R2Bucket(
+            f"{name}-{binding.lower()}",
+            account_id=account_id,
+            name=each.name,
+            jurisdiction=jurisdiction,
+            opts=_kept(opts, f"{account_id}/{each.name}/{each.jurisdiction}"),
+        )
+        bindings[binding] = {"type": "r2_bucket", "bucket_name": bucket.name}
+        if jurisdiction:
+            bindings[binding]["jurisdiction"] = jurisdiction
+    for binding, kept in settings.namespaces.items():
+        namespace = bridged.WorkersKvNamespace(
+            f"{name}-{binding.lower()}",
+            account_id=account_id,
+            title=kept.title,
+            opts=_kept(opts, f"{account_id}/{kept.id}"),
+        )
+        bindings[binding] = {"type": "kv_namespace", "namespace_id": namespace.id}
+    return bindings
+
+
+def _kept(opts: pulumi.ResourceOptions, resource_id: str) -> pulumi.ResourceOptions:
+    """Take it into the state by its id; what others made, and may use, outlives the stack."""
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(import_=resource_id, retain_on_delete=True))

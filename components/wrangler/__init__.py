@@ -1,0 +1,1 @@
+"""Wrangler's configurations: read with positions, turned into settings and a report, and made from settings."""

@@ -1,0 +1,55 @@
+"""Projects of the real wrangler taken over on the emulator; `make import` does all of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from components.cli import main
+from tests.wrangler.trial import NAMES, Trials, trials
+
+pytestmark = [pytest.mark.engine, pytest.mark.wrangler, pytest.mark.workerd, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
+    with trials(tmp_path_factory.mktemp("trials")) as made:
+        yield made
+
+
+def test_there_are_a_dozen_projects():
+    assert len(NAMES) >= 12
+
+
+@pytest.mark.parametrize("name", ["environments", "namespaces", "secrets"])
+def test_a_project_is_taken_over_with_its_data(made: Trials, name: str):
+    story = made.run(name, again=False)
+    assert story.previewed <= story.named
+    assert story.kept
+    assert all(story.kept.values())
+    assert set(story.operations) <= {"create", "import"}
+    assert "last updated via the script API" in story.warned
+
+
+def test_wrangler_reads_what_is_exported_and_deploys_nothing_of_it(made: Trials):
+    folder = made.folder / "exported"
+    folder.mkdir()
+    (folder / "index.js").write_text((Path(__file__).parent / "kept.js").read_text())
+    settings = {
+        "worker": {"name": "exported", "entry": "index.js", "placement": {"mode": "smart"}},
+        "sdk": {"version": "0.12.10"},
+        "image": {"reference": f"docker.io/acme/box@sha256:{'a' * 64}"},
+        "domain": {"hostname": "boxes.example"},
+    }
+    (folder / "Pulumi.yaml").write_text("name: exported\nruntime: python\n")
+    (folder / "Pulumi.test.yaml").write_text(yaml.safe_dump({"config": {"exported:settings": settings}}))
+    assert main(["export", str(folder), "--out", str(folder / "wrangler.jsonc")]) == 0
+    refused = made.wrangler("deploy", "--dry-run", cwd=folder, ok=False)
+    assert refused.returncode != 0
+    assert "This Worker belongs to the Pulumi stack test in this folder" in refused.stdout + refused.stderr
+    assert "Sandbox" in made.wrangler("types", cwd=folder).stdout
+    text = (folder / "wrangler.jsonc").read_text()
+    guarded = next(line for line in text.splitlines() if "node -e" in line)
+    (folder / "wrangler.jsonc").write_text(text.replace(guarded, '"command": ""'))
+    assert "dry-run" in made.wrangler("deploy", "--dry-run", cwd=folder).stdout
