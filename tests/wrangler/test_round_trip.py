@@ -27,7 +27,7 @@ def again(said: SandboxSettings) -> Any:
 
 @given(documents())
 # Without shrinking, which takes minutes for documents of this size and says little more.
-@settings(max_examples=40, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_settings_come_back_as_they_were(document: dict[str, Any]):
     said = SandboxSettings.parse(document)
     found = again(said)

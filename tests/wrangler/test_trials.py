@@ -1,5 +1,6 @@
 """Projects of the real wrangler taken over on the emulator; `make import` does all of them."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,10 +27,22 @@ def test_there_are_a_dozen_projects():
 def test_a_project_is_taken_over_with_its_data(made: Trials, name: str):
     story = made.run(name, again=False)
     assert story.previewed <= story.named
-    assert story.kept
-    assert all(story.kept.values())
+    assert story.kept == story.expected
     assert set(story.operations) <= {"create", "import"}
     assert "last updated via the script API" in story.warned
+
+
+def test_the_account_tells_which_classes_have_containers(
+    made: Trials, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for name, value in made.cloud.items():
+        monkeypatch.setenv(name, value)
+    assert main(["import", "--account", "--format", "json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    live = made.api("GET", "/containers/applications")
+    assert [each["application"] for each in listed] == sorted(each["name"] for each in live)
+    assert main(["import", "--account"]) == 0
+    assert capsys.readouterr().out.startswith("SCRIPT")
 
 
 def test_wrangler_reads_what_is_exported_and_deploys_nothing_of_it(made: Trials):

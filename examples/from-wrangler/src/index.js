@@ -1,12 +1,18 @@
-import { getSandbox, proxyToSandbox, Sandbox } from "@cloudflare/sandbox";
+import { getSandbox, Sandbox } from "@cloudflare/sandbox";
 
 export { Sandbox };
 
 export default {
   async fetch(request, env) {
-    const preview = await proxyToSandbox(request, env);
-    if (preview) return preview;
-    const done = await getSandbox(env.Sandbox, "one").exec("uname -a");
-    return new Response(done.stdout);
+    if (request.headers.get("authorization") !== `Bearer ${env.API_KEY}`) {
+      return new Response("who are you?", { status: 401 });
+    }
+    const sandbox = getSandbox(env.Sandbox, crypto.randomUUID());
+    try {
+      const done = await sandbox.exec("uname -a");
+      return Response.json({ exitCode: done.exitCode, stdout: done.stdout });
+    } finally {
+      await sandbox.destroy();
+    }
   },
 };
