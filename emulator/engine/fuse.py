@@ -38,9 +38,11 @@ def filtered(seccomp: dict[str, object]) -> dict[str, object]:
 class Fuse:
     """The mounts of one sandbox."""
 
-    def __init__(self, selector: selectors.BaseSelector) -> None:
+    def __init__(self, selector: selectors.BaseSelector, groups: tuple[int, ...]) -> None:
+        """`groups` are open `cgroup.procs` files: what helpers use counts as the sandbox's own."""
         self._selector = selector
-        self._helpers: set[int] = set()
+        self._groups = groups
+        self._helpers: dict[int, tuple[int, Notice] | None] = {}  # by process, what each decides
         self._handles: list[int] = []  # open mounts
         self._namespace: int | None = None  # of the sandbox's mounts
         self._told, self._tell = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -64,13 +66,16 @@ class Fuse:
         if notice is None:
             self._selector.unregister(handle)  # nobody is left who could ask
             os.close(handle)
-        elif len(self._helpers) >= _MOST_HELPERS or len(self._handles) >= _MOST_MOUNTS:
+        elif len(self._helpers) >= _MOST_HELPERS:
+            respond(handle, notice, errno.EAGAIN)
+        elif notice.call == "mount" and len(self._handles) >= _MOST_MOUNTS:
             respond(handle, notice, errno.ENOSPC)
         elif notice.pid:
             if self._namespace is None:
                 with contextlib.suppress(OSError):
                     self._namespace = os.open(f"/proc/{notice.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
-            self._helpers.add(_forked(lambda: self._help(handle, notice), (handle, self._tell.fileno())))
+            pid = _forked(lambda: self._help(handle, notice), (handle, self._tell.fileno()), self._groups)
+            self._helpers[pid] = (handle, notice)
 
     def _help(self, handle: int, notice: Notice) -> None:
         """Decide in a process of its own: whatever the sandbox makes of its paths, only that process waits."""
@@ -96,7 +101,8 @@ class Fuse:
         """Whether a child that has ended was a helper; `first` is the sandbox's first process."""
         if pid not in self._helpers:
             return False
-        self._helpers.discard(pid)
+        if asked := self._helpers.pop(pid):
+            respond(*asked, errno.EPERM)  # which counts only where the helper did not come to its end
         present = fuse_mounts.present(first)
         gone = [each for each in self._handles if fuse_mounts.identity(each) not in present]
         for each in gone:  # its server ends when nobody holds it any more
@@ -109,24 +115,26 @@ class Fuse:
         if not self._handles or self._namespace is None:
             return
         namespace, handles = self._namespace, tuple(self._handles)
-        pid = _forked(lambda: fuse_mounts.abort(namespace, handles), (namespace, *handles))
+        pid = _forked(lambda: fuse_mounts.abort(namespace, handles), (namespace, *handles), ())
         ended = os.pidfd_open(pid)
         with selectors.DefaultSelector() as wait:
             wait.register(ended, selectors.EVENT_READ)
             wait.select(_ABORT_SECONDS)
         os.close(ended)
-        self._helpers.add(pid)  # reaped with the others
+        self._helpers[pid] = None  # reaped with the others
         for each in handles:
             self._handles.remove(each)
             os.close(each)
 
 
-def _forked(work: Callable[[], None], kept: tuple[int, ...]) -> int:
+def _forked(work: Callable[[], None], kept: tuple[int, ...], groups: tuple[int, ...]) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
         kernel.end_with_parent(signal.SIGKILL)
+        for each in groups:
+            os.write(each, b"0")
         signal.set_wakeup_fd(-1)
         close_all_but(kept)
         work()

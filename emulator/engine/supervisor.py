@@ -71,7 +71,7 @@ class Supervisor:
         with selectors.DefaultSelector() as selector:
             output = self._output = Output(selector)
             try:
-                self._fuse = Fuse(selector) if self.job["fuse"] else None
+                self._fuse = Fuse(selector, self.groups) if self.job["fuse"] else None
                 egress = Egress(selector, self._tell, internet=bool(self.network))
                 if self.addresses:
                     egress.cut_off(self.addresses.present)
