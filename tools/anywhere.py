@@ -9,6 +9,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -221,10 +222,11 @@ def _next(world: World, url: str, key: str | None, found: Deployed) -> list[str]
     following = [f"{world.command} logs", f"{world.command} down"]
     if not url:
         return following
+    file = shlex.quote(key or "")
     if key and not found.has_own_worker:
-        return [f"{world.command.removesuffix(' local')} smoke {url} --key-file {key}", *following]
+        return [f"{world.command.removesuffix(' local')} smoke {url} --key-file {file}", *following]
     # The key is no argument, which others on the machine could see.
-    proof = f"printf 'Authorization: Bearer %s' \"$(cat {key})\" | curl -sS -i -H @- {url}"
+    proof = f"printf 'Authorization: Bearer %s' \"$(cat {file})\" | curl -sS -i -H @- {url}"
     return [proof if key else f"curl -sS -i {url}", *following]
 
 
