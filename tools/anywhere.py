@@ -9,6 +9,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -218,10 +219,15 @@ def _described(world: World, found: Deployed) -> dict[str, Any]:
 
 
 def _next(world: World, url: str, key: str | None, found: Deployed) -> list[str]:
-    program = world.command.removesuffix(" local")
-    asks = [f"{program} smoke {url} --key-file {key}"] if key and url and not found.has_own_worker else []
-    tries = asks or ([f"curl {url}/health"] if url else [])
-    return [*tries, f"{world.command} logs", f"{world.command} down"]
+    following = [f"{world.command} logs", f"{world.command} down"]
+    if not url:
+        return following
+    file = shlex.quote(key or "")
+    if key and not found.has_own_worker:
+        return [f"{world.command.removesuffix(' local')} smoke {url} --key-file {file}", *following]
+    # The key is no argument, which others on the machine could see.
+    proof = f"printf 'Authorization: Bearer %s' \"$(cat {file})\" | curl -sS -i -H @- {url}"
+    return [proof if key else f"curl -sS -i {url}", *following]
 
 
 def served_at(url: str, cloudflare: Emulated) -> str:
