@@ -55,7 +55,10 @@ async function code(method: string, path: string, body?: unknown): Promise<[numb
   return [response.status, ((await response.json()) as { code: string }).code];
 }
 
-const EXEC = ["POST", "/exec", { command: "true" }] as const;
+/** Time passes fast here. */
+const LONG = { timeout_ms: 600_000 };
+const EXEC = ["POST", "/exec", { command: "true", ...LONG }] as const;
+const CODE = ["POST", "/code", { code: "1", context: "sample", ...LONG }] as const;
 
 test.each([
   [EXEC, "/api/execute", '{"success":true,"exitCode":"0","stdout":"","stderr":""}'],
@@ -74,10 +77,10 @@ test.each([
 test.each([
   [EXEC, flooding("/api/execute", "a"), 413, "too_large"],
   [["GET", "/files/exists?path=/a"], flooding("/api/exists", "a"), 502, "sandbox_failed"],
-  [["POST", "/processes/p/wait", { port: 8080 }], flooding("/api/port-watch", "a"), 502, "sandbox_failed"],
+  [["POST", "/processes/p/wait", { port: 8080, ...LONG }], flooding("/api/port-watch", "a"), 502, "sandbox_failed"],
   [["POST", "/watch", { path: "/workspace" }], flooding("/api/watch", "data: {}\n\n"), 502, "sandbox_failed"],
-  [["POST", "/code", { code: "1", context: "sample" }], flooding("/api/execute/code", 'data: {"type":"stdout","text":"again"}\n\n'), 413, "too_large"],
-  [["POST", "/code", { code: "1", context: "sample" }], flooding("/api/execute/code", "a"), 413, "too_large"],
+  [CODE, flooding("/api/execute/code", 'data: {"type":"stdout","text":"again"}\n\n'), 413, "too_large"],
+  [CODE, flooding("/api/execute/code", "a"), 413, "too_large"],
 ] as const)("%j of a server that does not stop is refused", async ([method, path, body], flood, status, problem) => {
   strange = flood;
   expect(await code(method, path, body)).toEqual([status, problem]);
@@ -104,7 +107,7 @@ test("a stream's event that is none ends it as the sandbox's failure", async () 
 
 test("code whose run breaks off has not ended", async () => {
   strange = saying("/api/execute/code", 'data: {"type":"stdout","text":"a"}\n\n');
-  expect(await code("POST", "/code", { code: "1", context: "sample" })).toEqual([503, "interrupted"]);
+  expect(await code(...CODE)).toEqual([503, "interrupted"]);
 });
 
 test("a port sets no cookie and shows no page where the API is", async () => {
