@@ -17,7 +17,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(capsys: pytest.CaptureFixture[st
     assert re.fullmatch(r"sbx_[A-Za-z0-9_-]{43}", key)
     assert key not in out.err
     settings = yaml.safe_load(out.err.partition("stack:\n")[2])["access"]
-    assert AccessSettings.parse(settings).api_keys["it-s-me-"].model_dump(exclude_none=True) == {
+    assert AccessSettings.parse(settings).api_keys["it-s-me-"].model_dump(exclude_defaults=True) == {
         "sha256": hashlib.sha256(key.encode()).hexdigest(),
         "tenant": "it's-me!",
         "scopes": ("exec", "files:*"),
