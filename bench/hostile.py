@@ -19,7 +19,7 @@ from tests.worker.sources import WorkerSources, install
 from tools import toolchain
 
 _SHARES = (("http", 0.9), ("websocket", 0.05), ("rpc", 0.05))
-_MOST_MEMORY = 2**30  # bytes that workerd may have, with twelve calls under way
+_MOST_MEMORY = 3 * 2**29  # bytes that workerd may have, with twelve calls under way
 _PATIENCE = 120  # seconds beyond the given ones for calls that are under way
 
 
