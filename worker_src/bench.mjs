@@ -25,14 +25,13 @@ import { DurableObject } from "cloudflare:workers";
 const result = { success: true, exitCode: 0, stdout: "", stderr: "", command: "", duration: 0, timestamp: "" };
 export class Sandbox extends DurableObject {
   async configure() {}
-  async getState() { return { status: "healthy", lastChange: 0 }; }
-  async execWithSessionToken() { return result; }
+  async execIfAwake() { return result; }
 }`;
 const BARE = `${OBJECT}
 export default { async fetch(request, env) {
   await request.json();
   const stub = env.Sandbox.get(env.Sandbox.idFromName("bench"));
-  return Response.json(await stub.execWithSessionToken("true", "none", {}));
+  return Response.json(await stub.execIfAwake("true", 1000));
 } };`;
 const EMPTY = "export default { fetch: () => new Response() };";
 

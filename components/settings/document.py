@@ -137,6 +137,13 @@ class SandboxSettings(Section):
         protected_hosts(self.access, self.domain)
 
     @rule
+    def _egress_is_told_to_the_worker(self) -> None:
+        if self.egress != EgressSettings() and not self.worker.package_variables:
+            raise ValueError(
+                "egress: the Worker would not learn of it, as worker.package_variables is false; remove one of the two"
+            )
+
+    @rule
     def _credentials_have_secrets(self) -> None:
         for name, credential in self.egress.credentials.items():
             if credential.secret not in self.secrets:

@@ -152,7 +152,8 @@ class WorkerSettings(Section):
     """Further bindings by name: `type` and the fields of that type, in snake case."""
     package_variables: bool = True
     """Whether the Worker gets the variables that this package's own reads: ENVIRONMENT, SANDBOX_LOG_LEVEL,
-    SANDBOX_KINDS and the hosts of `domain`. With `false` it has what the settings say and nothing else."""
+    SANDBOX_KINDS, what `egress` says and the hosts of `domain`. With `false` it has what the settings say and nothing
+    else."""
     keeps_secrets: bool = False
     """Whether secrets that the script has and the settings do not name stay, such as those of
     `wrangler secret put`."""

@@ -4,6 +4,7 @@ Making one waits for the machine's own disk, so one of each size is kept as a pa
 """
 
 import contextlib
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -55,8 +56,12 @@ def _copy(source: Path, target: Path) -> None:
 def _data(file: int) -> Iterator[tuple[int, int]]:
     """Where a file is no hole: beginnings and ends."""
     end = 0
-    with contextlib.suppress(OSError):  # there is no more
-        while True:
+    while True:
+        try:
             begin = os.lseek(file, end, os.SEEK_DATA)
-            end = os.lseek(file, begin, os.SEEK_HOLE)
-            yield begin, end
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return  # there is no more
+            raise
+        end = os.lseek(file, begin, os.SEEK_HOLE)
+        yield begin, end

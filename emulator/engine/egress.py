@@ -32,7 +32,8 @@ _TABLE = 100
 _BYPASS_FIRST, _THEN_GATE = 90, 100
 _MARK = 0x5A  # a sandbox cannot set marks: it has neither NET_ADMIN nor NET_RAW
 _TRANSPARENT = 19
-_DNS, _HTTPS, _BACKLOG, _BATCH = 53, 443, 128, 16
+HTTPS = 443
+_DNS, _BACKLOG, _BATCH = 53, 128, 16
 _OWN_NAMESPACE = "/proc/self/ns/net"
 _EXPIRY = 0.5  # seconds between looks for names that nobody has answered
 
@@ -97,8 +98,8 @@ class Egress:
             self._open_gate()
         assert self._names is not None  # noqa: S101 - there is no gate without it
         self._names.serve_names(lambda name: SERVED if name.endswith(self._domains) else None)
-        if _HTTPS not in self._ports:
-            self._listen(_HTTPS)
+        if HTTPS not in self._ports:
+            self._listen(HTTPS)
         with Network() as network:
             network.add_rule(Rule(_TABLE, _THEN_GATE, to=IPv4Network(SERVED)))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from emulator import tls
 from emulator.calls import Receive, Scope
-from emulator.engine.egress import SERVED
+from emulator.engine.egress import HTTPS, SERVED
 from emulator.engine.engine import Served
 from emulator.services.r2.rules import JURISDICTIONS
 from emulator.services.s3.routes import DOMAIN
@@ -22,7 +22,7 @@ _NAMES = tuple(f"*.{DOMAIN}" if each == "default" else f"*.{each}.{DOMAIN}" for 
 class Endpoint:
     """What sandboxes ask of R2 itself, on its way to the services of the emulator."""
 
-    address = str(SERVED)
+    place = (str(SERVED), HTTPS)
 
     def __init__(self, folder: Path, hosts: Application) -> None:
         """The certificate lies in the folder; `hosts` answers."""

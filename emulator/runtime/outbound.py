@@ -186,7 +186,7 @@ class Outbound:
                 return
         if greeted is not None and _best(sandbox, outgoing, greeted, secure=True):
             context = self._authority.context(greeted or outgoing.address)
-        elif outgoing.address == self._endpoint.address:
+        elif sandbox.reaches_endpoint and (outgoing.address, outgoing.port) == self._endpoint.place:
             config, context = self._endpoint_config, self._endpoint.context
         elif secret:
             await self._past(sandbox, outgoing)

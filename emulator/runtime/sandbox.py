@@ -60,6 +60,7 @@ class Sandbox:
     ended_at: float = 0.0
     uses: int = 0  # requests, connections and commands under way
     reached: bool = False  # whether anything has listened on any port
+    reaches_endpoint: bool = False  # whether it was told of R2's own address
     upstreams: dict[int, Upstream] = field(default_factory=dict)
     processes: dict[str, Process] = field(default_factory=dict)  # commands under way, by the name the object gave them
     outbound: dict[str, Pattern] = field(default_factory=dict)  # addresses its object intercepts, as it wrote them

@@ -210,6 +210,7 @@ class Sandboxes:
         run = Run(key.object[:12], environment, entrypoint, sandbox.labels, trusted)
         sandbox.outbound = {each: parse(each) for each in options.get("addresses") or ()}
         internet = bool(options.get("enableInternet"))
+        sandbox.reaches_endpoint = internet
         way = Way(internet, tuple(sandbox.outbound), self._endpoint.served if internet else None)
         sandbox.container = self._engine.start(image, size, run, way)
         sandbox.container.outbound = lambda outgoing: self._outbound(sandbox, outgoing)

@@ -1,12 +1,14 @@
 """Every example on the real engine: up, a second up that changes nothing, destroy that leaves nothing."""
 
 import base64
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from components.cli import main
 from tests.engine.cloud import Cloud, Program
 from tools.paths import ROOT
 
@@ -107,6 +109,14 @@ def test_promotion_deploys_the_very_image_another_stack_built(program: Program):
     program.project.succeed("stack", "select", "test")
     program.destroy()
     assert program.cloud.deployed() == {}
+
+
+def test_from_wrangler(tmp_path: Path):
+    """`tests/wrangler` takes such projects over with the real wrangler; this one is what docs/wrangler.md shows."""
+    folder = shutil.copytree(EXAMPLES / "from-wrangler", tmp_path / "project")
+    assert main(["import", str(folder), "--offline", "--sdk-version", "0.12.10"]) == 0
+    assert (folder / "Pulumi.production.yaml").exists()
+    assert main(["check", str(folder)]) == 0
 
 
 def test_every_example_is_run():

@@ -110,6 +110,7 @@ def test_the_process_loads_only_what_it_needs_to_answer():
         "components.provider.lifecycle.values",
         "components.provider.wire",
         "components.serving",
+        "components.version",
         "pulumi.runtime.proto.analyzer_pb2",
         "pulumi.runtime.proto.plugin_pb2",
     }

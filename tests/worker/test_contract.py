@@ -5,7 +5,7 @@ import re
 from components.platform import scopes
 from tools.paths import ROOT
 
-WRITERS = ("stack.py", "storage.py", "access.py", "settings/egress.py")
+WRITERS = ("storage.py", "access.py", "settings/document.py", "settings/egress.py")
 SOURCE = ROOT / "worker_src" / "src"
 
 

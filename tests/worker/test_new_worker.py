@@ -9,7 +9,7 @@ import pytest
 from components.init.answers import Answers
 from components.init.plan import plan
 from components.init.writing import write
-from tests.worker.conftest import SOURCES, WorkerSources
+from tests.worker.sources import SOURCES, WorkerSources
 
 pytestmark = pytest.mark.engine
 HOST = "previews.example"

@@ -19,7 +19,7 @@ import httpx
 
 from emulator.settings import Account
 from emulator.testing import Running, running
-from tests import installed
+from tests import installed, loopback
 from tests.emulator.runtime_stage import PACKAGES, fetch_runtime
 from tests.emulator.wrangler_cli import Wrangler, install
 from tests.project import Project
@@ -212,4 +212,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     main()

@@ -55,13 +55,25 @@ function bounding({ all = Infinity, line = Infinity }: Bounds): (bytes: Uint8Arr
 /** The SDK keeps what a watch says until it says that it watches, which is the first it says. */
 const WATCH_BEGINNING = 64 * 1024;
 
+/** Only as an event's type does the word count: an event may tell of a file of that name. */
+function saysSo(line: string): boolean {
+  if (!line.startsWith("data:")) return false;
+  try {
+    return (JSON.parse(line.slice("data:".length)) as { type?: unknown } | null)?.type === "watching";
+  } catch {
+    return false;
+  }
+}
+
 function watching(): (bytes: Uint8Array) => void {
-  let beginning = "";
+  let [size, rest, isSaid] = [0, "", false];
   return (bytes) => {
-    if (beginning.includes('"watching"')) return;
-    beginning += new TextDecoder().decode(bytes);
-    if (beginning.length > WATCH_BEGINNING && !beginning.includes('"watching"'))
-      throw new Error("The sandbox's server does not say that it watches.");
+    if (isSaid) return;
+    size += bytes.length;
+    const lines = (rest + new TextDecoder().decode(bytes)).split("\n");
+    rest = lines.pop() ?? "";
+    isSaid = lines.some(saysSo);
+    if (!isSaid && size > WATCH_BEGINNING) throw new Error("The sandbox's server does not say that it watches.");
   };
 }
 

@@ -9,7 +9,7 @@ import type { Egress } from "./schemas.ts";
 
 const REFUSALS: Record<Exclude<Settled, "kept">, [ProblemCode, string]> = {
   beyond: ["forbidden", "This is more than your sandboxes may reach."],
-  wider: ["forbidden", "This sandbox may reach more than you may let it; choose its egress anew, or destroy it."],
+  wider: ["forbidden", "This sandbox may reach more than you may let it; choose its egress anew, which can be done while it sleeps."],
   running: ["invalid_state", "Off, on or listed hosts: that is settled when a sandbox starts; destroy it first."],
 };
 

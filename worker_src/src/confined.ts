@@ -19,7 +19,7 @@ const STARTED_KEY = "egressStarted";
 /** Where the SDK keeps what it has had intercepted. */
 const SDK_KEY = "OUTBOUND_CONFIGURATION";
 /** Has the SDK's server trust the authority of whoever intercepts. */
-const TRUST = "SANDBOX_INTERCEPT_HTTPS";
+export const TRUST = "SANDBOX_INTERCEPT_HTTPS";
 
 export const RESTARTED = "The sandbox's object begins anew with another way out.";
 

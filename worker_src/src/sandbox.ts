@@ -6,7 +6,7 @@
 import type { ExecOptions, ExecResult, WatchOptions } from "@cloudflare/sandbox";
 
 import { bounds } from "./answers.ts";
-import { Confined } from "./confined.ts";
+import { Confined, TRUST } from "./confined.ts";
 import { noteEnded } from "./ended.ts";
 import type { Env } from "./env.ts";
 import { Problem } from "./errors.ts";
@@ -57,7 +57,7 @@ export class Sandbox extends Confined {
     return this.ctx.storage.kv.get<Record<string, string>>(VARIABLES_KEY) ?? {};
   }
 
-  override async setEnvVars(given: Record<string, string | undefined>): Promise<void> {
+  override async setEnvVars({ [TRUST]: _, ...given }: Record<string, string | undefined>): Promise<void> {
     const set = Object.entries({ ...this.#variables(), ...given }).filter(([, value]) => value !== undefined);
     this.ctx.storage.kv.put(VARIABLES_KEY, Object.fromEntries(set));
     await super.setEnvVars(given);
@@ -106,7 +106,8 @@ export class Sandbox extends Confined {
   }
 
   async #isAwake(): Promise<boolean> {
-    return (await this.getState()).status === "healthy";
+    // What is kept of a container may be older than its end.
+    return this.ctx.container?.running === true && (await this.getState()).status === "healthy";
   }
 
   override async containerFetch(...given: Parameters<Confined["containerFetch"]>): Promise<Response> {

@@ -13,9 +13,11 @@ type Look = (response: Response) => (bytes: Uint8Array) => void;
  */
 const SMALL = 64 * 1024;
 
-function isSmall({ headers }: Response): boolean {
+/** By its length, which is that of what was sent: an answer in another encoding may become any size. */
+function isSmall({ body, headers }: Response): boolean {
   const [type, length] = [headers.get("content-type"), headers.get("content-length")];
-  return type === "application/json" && length !== null && Number(length) <= SMALL;
+  const isPlain = body !== null && type === "application/json" && !headers.has("content-encoding");
+  return isPlain && length !== null && Number(length) <= SMALL;
 }
 
 export class Waits {

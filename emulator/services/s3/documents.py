@@ -34,10 +34,11 @@ def stamp(milliseconds: int) -> str:
 
 def _read(content: bytes, root: str) -> ET.Element:
     """The root of a document; one that declares entities is none of S3's."""
-    if b"<!" in content:
-        raise errors.BAD_XML()
     try:
-        found = ET.fromstring(content)  # noqa: S314 - no declarations, and small
+        text = content.decode("utf-8")  # in another form a declaration could pass unseen
+        if "<!" in text:
+            raise errors.BAD_XML()
+        found = ET.fromstring(text)  # noqa: S314 - no declarations, and small
     except (ET.ParseError, ValueError):
         raise errors.BAD_XML() from None
     if _name(found) != root:

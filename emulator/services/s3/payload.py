@@ -16,6 +16,7 @@ _CHUNKED = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
 _TRAILED = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 _LARGEST = 5 * 1024**3  # bytes in one request
 _LONGEST_LINE = 4096
+_MOST_TRAILERS = 16
 _CHECKSUM = "x-amz-checksum-"
 _HASHES = {"sha1": "sha1", "sha256": "sha256"}
 
@@ -128,6 +129,8 @@ class _Chunks:
 
     def feed(self, data: bytes) -> list[bytes]:
         """What of the content this piece has."""
+        if self._state == "done":
+            raise errors.INCOMPLETE(problem="there is more after its end")
         self._buffer += data
         found: list[bytes] = []
         while self._buffer and self._state != "done":
@@ -157,6 +160,8 @@ class _Chunks:
             self._end_chunk()
             self._state = "size"
         elif line:
+            if len(self._trailers) >= _MOST_TRAILERS:
+                raise errors.INCOMPLETE(problem="too many lines follow the last chunk")
             name, _, value = line.partition(":")
             self._trailers[name.strip().lower()] = value.strip()
         else:

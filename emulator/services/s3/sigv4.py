@@ -143,6 +143,8 @@ def _credential(text: str, stamp: str, refusal: errors.Refusal) -> tuple[str, st
 
 def _check_names(request: Request, signed: Signed) -> None:
     """Whoever holds an address must not add a header that changes what it does."""
+    if not all(name.isascii() for name in signed.names):
+        raise errors.BAD_AUTHORIZATION(problem="names of signed headers are ASCII.")
     meant = {name for name in request.headers if name.startswith("x-amz-")} | {"host"}
     if left := sorted(meant - set(signed.names)):
         raise errors.UNSIGNED_HEADERS(names=", ".join(left))
