@@ -130,3 +130,17 @@ def test_export_asks_for_the_stack_where_there_are_several(project: Path, capsys
     assert "name one with --stack" in capsys.readouterr().err
     assert main(["export", "--stack", "one"]) == 0
     assert '"name": "boxes"' in capsys.readouterr().out
+
+
+def test_a_worker_is_named_as_its_program_names_it(project: Path, capsys: pytest.CaptureFixture[str]):
+    """Programs that `init` writes take the project's name where the settings have none."""
+    taking = "settings = SandboxSettings.parse({'name': pulumi.get_project()} | config.get_object('settings'))\n"
+    (project / "Pulumi.yaml").write_text("name: boxes\nplugins: {providers: [{name: cloudflare-sandbox}]}\n")
+    (project / "Pulumi.dev.yaml").write_text("config: {boxes:settings: {worker: {logpush: true}}}\n")
+    for program, name in (("", "sandbox-dev"), (taking, "boxes-dev")):
+        (project / "__main__.py").write_text(program)
+        (project / "wrangler.jsonc").write_text(json.dumps({**LEAST, "name": name}))
+        assert main(["export"]) == 0
+        assert f'"name": "{name}",\n' in capsys.readouterr().out
+        main(["check", "--format", "json"])
+        assert "wrangler.jsonc says otherwise about worker.logpush" in capsys.readouterr().out
