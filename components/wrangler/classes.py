@@ -97,7 +97,9 @@ def _declared(draft: "Draft", exports: dict[str, Any]) -> tuple[dict[str, str], 
 def _renamed(draft: "Draft", path: Path, storage: dict[str, str], former: dict[str, str]) -> dict[str, str]:
     found = {new: old for new, old in former.items() if new in storage}
     for new, old in found.items():
-        draft.entry("change", path, f"the class {old} becomes {new}, with its data, if it has not yet", "renamedClasses")
+        draft.entry(
+            "change", path, f"the class {old} becomes {new}, with its data, if it has not yet", "renamedClasses"
+        )
     return found
 
 
