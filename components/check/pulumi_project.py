@@ -90,7 +90,7 @@ def _stack(files: Files, path: Path, own: dict[str, Any]) -> Iterator[Judged]:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """Give the settings of every stack of a project as its program will have them; raise SettingsError for broken ones."""
+    """Give the settings of every stack of a project as its program has them; raise SettingsError for broken ones."""
     files, found = Files(folder), {}
     own = _own(files, folder, files.text(folder / "Pulumi.yaml") or "")
     for path in sorted(folder.glob("Pulumi.*.yaml")):

@@ -109,7 +109,7 @@ def _tell_transfer(draft: "Draft", path: Path, name: str) -> None:
 
 
 def _tell_deletion(draft: "Draft", path: Path, name: str) -> None:
-    what = "is not carried over; if wrangler has not deleted it yet, name it in `worker.deleted_classes` to delete its data"
+    what = "is not carried over; if it is still to be deleted, with its data, name it in `worker.deleted_classes`"
     draft.entry("note", path, f"the deletion of the class {name} {what}")
 
 

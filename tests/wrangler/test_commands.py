@@ -101,7 +101,7 @@ def test_export_and_drift(project: Path, capsys: pytest.CaptureFixture[str]):
     main(["check", "--format", "json"])
     assert "wrangler/drift" not in capsys.readouterr().out
     assert main(["export", "--out", "wrangler.jsonc"]) == 2
-    assert "has wrangler.jsonc already" in capsys.readouterr().err
+    assert "wrangler.jsonc is there already, and is not of this command: --replace" in capsys.readouterr().err
     os.remove("wrangler.jsonc")  # noqa: PTH107 - the current folder's
     assert main(["export", "--out", "wrangler.jsonc"]) == 0
     text = (project / "wrangler.jsonc").read_text()
@@ -115,6 +115,8 @@ def test_export_and_drift(project: Path, capsys: pytest.CaptureFixture[str]):
     main(["check", "--format", "json"])
     said = capsys.readouterr().out
     assert "wrangler.jsonc says otherwise about worker.compatibility_date" in said
+    assert main(["export", "--out", "wrangler.jsonc"]) == 2
+    assert "wrangler.jsonc is there already; write over it with --replace" in capsys.readouterr().err
     assert main(["export", "--out", "wrangler.jsonc", "--replace"]) == 0
     main(["check", "--format", "json"])
     assert "wrangler/drift" not in capsys.readouterr().out

@@ -35,3 +35,15 @@ def test_settings_come_back_as_they_were(document: dict[str, Any]):
     worker = said.worker.model_copy(update={"deleted_classes": ()})
     assert found.settings == said.model_copy(update={"worker": worker})
     assert [entry for entry in found.report if entry.kind == "lost"] == []
+
+
+def test_buckets_of_a_jurisdiction_are_said_with_it():
+    found = exported(SandboxSettings.parse({"storage": {"jurisdiction": "eu"}}), PLACE).configuration["r2_buckets"]
+    assert [each["jurisdiction"] for each in found] == ["eu"] * len(found) != []
+
+
+def test_egress_is_unsaid_only_where_no_variable_says_it():
+    for ours in (True, False):
+        said = {"egress": {"allow": "off"}, "worker": {"entry": "index.ts", "package_variables": ours}}
+        made = exported(SandboxSettings.parse(said), PLACE)
+        assert ("EGRESS" in made.configuration.get("vars", {}), "egress" in made.unsaid) == (ours, not ours)
