@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from components.cli import main
+from components.init import origin
+from components.init.plan import INSTALL
 from tests.wrangler.test_conversion import LEAST
 
 SOURCE = 'export class Sandbox {}\nexport default { fetch() { return new Response("ok"); } };\n'
@@ -41,7 +43,8 @@ def test_import_writes_a_project_and_says_what_changes(project: Path, capsys: py
     said = capsys.readouterr().out
     assert "Changed by the first `pulumi up`:\n" in said
     assert "wrangler.jsonc:4: modules: The code is bundled anew" in said
-    assert said.endswith("pulumi stack init production\n  pulumi preview\n")
+    assert said.endswith(f"Next:\n  {INSTALL}\n  pulumi stack init production\n  pulumi preview\n")
+    assert origin.requirement() in (project / "requirements.txt").read_text().splitlines()
     config = yaml.safe_load((project / "Pulumi.production.yaml").read_text())["config"]["boxes:settings"]
     assert config["worker"]["name"] == "boxes"
     compile((project / "__main__.py").read_text(), "__main__.py", "exec")
@@ -76,6 +79,12 @@ def test_what_would_be_lost_stops_the_import_unless_it_is_given_up(project: Path
     assert "Pulumi.yaml" in names(project)
 
 
+def test_what_would_be_lost_is_named_as_a_shell_takes_it(project: Path, capsys: pytest.CaptureFixture[str]):
+    (project / "wrangler.jsonc").write_text(json.dumps({**LEAST, "a key; $(id)": 1}))
+    assert main(["import"]) == 1
+    assert "--allow-loss 'a key; $(id)'\n" in capsys.readouterr().out
+
+
 def test_a_folder_above_takes_paths_that_lead_out(project: Path, capsys: pytest.CaptureFixture[str]):
     (project / "worker").mkdir()
     (project / "wrangler.jsonc").rename(project / "worker" / "wrangler.jsonc")
@@ -84,7 +93,10 @@ def test_a_folder_above_takes_paths_that_lead_out(project: Path, capsys: pytest.
     assert main(["import", "worker"]) == 2
     assert "name a folder above it with --into" in capsys.readouterr().err
     assert main(["import", "worker", "--into", "worker/elsewhere"]) == 2
-    assert main(["import", "worker", "--into", "."]) == 0
+    os.chdir("worker")
+    capsys.readouterr()
+    assert main(["import", "--into", ".."]) == 0
+    assert f"Next:\n  cd {project} && {INSTALL}\n" in capsys.readouterr().out
     settings = yaml.safe_load((project / "Pulumi.production.yaml").read_text())["config"]["boxes:settings"]
     assert settings["worker"]["entry"] == "src/index.ts"
 
