@@ -1,6 +1,7 @@
 """What kind of value wrangler wants where: judged before anything is read, so that nothing vanishes for its shape."""
 
 from collections.abc import Iterator, Mapping
+from datetime import date, time
 from typing import Any, Final
 
 from .environment import Environment
@@ -38,6 +39,9 @@ def misshapen(said: Environment) -> Iterator[tuple[Path, str]]:
             for place, value in _found(said.said(key), tuple(rest), (key,)):
                 if value is not None and not isinstance(value, kind):
                     yield place, f"this is not {_WORDS[kind]}, which wrangler wants here"
+    for key in said.keys:
+        for place in _dates(said.said(key), (key,)):
+            yield place, "this is a date of TOML; write it as text, in quotes"
 
 
 def _found(value: Any, rest: tuple[str, ...], place: Path) -> Iterator[tuple[Path, Any]]:
@@ -50,3 +54,12 @@ def _found(value: Any, rest: tuple[str, ...], place: Path) -> Iterator[tuple[Pat
     members = value if isinstance(value, dict) else members
     for key in members if first == _ANY else [first] if first in members else []:
         yield from _found(members[key], tuple(further), (*place, key))
+
+
+def _dates(value: Any, place: Path) -> Iterator[Path]:
+    """Give the paths of dates and times, which TOML has and a Worker's variables have not."""
+    if isinstance(value, date | time):
+        yield place
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in members:
+        yield from _dates(inner, (*place, key))

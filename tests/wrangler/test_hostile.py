@@ -75,6 +75,15 @@ def test_one_clear_error_and_nothing_written(
     assert names(project) == BEFORE
 
 
+def test_a_date_of_toml_is_refused(project: Path, capsys: pytest.CaptureFixture[str]):  # noqa: F811 - a fixture
+    (project / "wrangler.jsonc").unlink()
+    (project / "wrangler.toml").write_text('name = "boxes"\n[vars]\nSINCE = 2026-01-01\n')
+    assert main(["import"]) == 2
+    assert (
+        capsys.readouterr().err == "wrangler.toml:3: vars.SINCE: this is a date of TOML; write it as text, in quotes\n"
+    )
+
+
 def test_a_byte_order_mark_is_no_mistake(project: Path):  # noqa: F811 - a fixture
     (project / "wrangler.jsonc").write_text("\ufeff" + TEXT)
     assert main(["import"]) == 0
