@@ -1,5 +1,7 @@
 """Buckets and KV namespaces that were there before a stack: in its state, as they are, and never deleted by it."""
 
+from collections import Counter
+from collections.abc import Collection
 from typing import Any, Final
 
 import pulumi
@@ -16,10 +18,11 @@ def take_over(
 ) -> dict[str, Binding]:
     """Import what the settings name; the Worker's bindings by name."""
     bindings: dict[str, Binding] = {}
+    bucket_names, namespace_names = _names(name, settings.buckets), _names(name, settings.namespaces)
     for binding, each in settings.buckets.items():
         jurisdiction = None if each.jurisdiction == _DEFAULT else each.jurisdiction
         bucket = bridged.R2Bucket(
-            f"{name}-{binding.lower()}",
+            bucket_names[binding],
             account_id=account_id,
             name=each.name,
             jurisdiction=jurisdiction,
@@ -30,13 +33,19 @@ def take_over(
             bindings[binding]["jurisdiction"] = jurisdiction
     for binding, kept in settings.namespaces.items():
         namespace = bridged.WorkersKvNamespace(
-            f"{name}-{binding.lower()}",
+            namespace_names[binding],
             account_id=account_id,
             title=kept.title,
             opts=_kept(opts, f"{account_id}/{kept.id}"),
         )
         bindings[binding] = {"type": "kv_namespace", "namespace_id": namespace.id}
     return bindings
+
+
+def _names(name: str, bindings: Collection[str]) -> dict[str, str]:
+    """Give resources their names: in lower case, but for bindings that differ in nothing else."""
+    times = Counter(each.lower() for each in bindings)
+    return {each: f"{name}-{each.lower() if times[each.lower()] == 1 else each}" for each in bindings}
 
 
 def _kept(opts: pulumi.ResourceOptions, resource_id: str) -> pulumi.ResourceOptions:

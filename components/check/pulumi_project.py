@@ -23,6 +23,7 @@ _KEY: Final = re.compile(r"([^:]+:)?settings")
 _PLUGIN: Final = "cloudflare-sandbox"
 _MOST_ALIASES: Final = 100
 _MAIN: Final = re.compile(r"^main:\s*['\"]?([^'\"\s#]+)", re.MULTILINE)
+_NAME: Final = re.compile(r"^name:\s*['\"]?([^'\"\s#]+)", re.MULTILINE)
 Judged = tuple[Stack, dict[str, str]]
 Place = Callable[[str], str]
 Hidden = Callable[[str], bool]
@@ -33,9 +34,10 @@ def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Judged]:
     project = files.text(folder / "Pulumi.yaml") or ""
     configured: list[Judged] = []
     if _PLUGIN in project:
+        own = _own(files, folder, project)
         for name in names:
             if name.startswith("Pulumi.") and name.endswith((".yaml", ".yml")) and name != "Pulumi.yaml":
-                configured.extend(_stack(files, folder / name))
+                configured.extend(_stack(files, folder / name, own))
     yield from configured
     main = _MAIN.search(project)
     yield from program(files, folder, main[1] if main else "", configured=bool(configured))
@@ -65,7 +67,14 @@ def _said(files: Files, folder: Path, said: python_program.Said) -> Iterator[Jud
     yield _judged(files, folder, settings, said.place, said.hides)
 
 
-def _stack(files: Files, path: Path) -> Iterator[Judged]:
+def _own(files: Files, folder: Path, project: str) -> dict[str, Any]:
+    """Give what the program says for every stack that does not: the project's name, if it takes that."""
+    name, main = _NAME.search(project), _MAIN.search(project)
+    takes = name and python_program.takes_project_name(files, folder, main[1] if main else "")
+    return {"name": name[1]} if name and takes else {}
+
+
+def _stack(files: Files, path: Path, own: dict[str, Any]) -> Iterator[Judged]:
     text = files.text(path)
     name = files.name(path)
     try:
@@ -77,20 +86,21 @@ def _stack(files: Files, path: Path) -> Iterator[Judged]:
         return
     for key, node in _members(_member(root, "config")):
         if _KEY.fullmatch(key):
-            yield from _judge(files, path, node)
+            yield from _judge(files, path, node, own)
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """Give the settings of every stack of a project as they stand in its files; raise SettingsError for broken ones."""
+    """Give the settings of every stack of a project as its program has them; raise SettingsError for broken ones."""
     files, found = Files(folder), {}
+    own = _own(files, folder, files.text(folder / "Pulumi.yaml") or "")
     for path in sorted(folder.glob("Pulumi.*.yaml")):
         try:
             root = _compose(files.text(path) or "")
             nodes = [node for key, node in _members(_member(root, "config")) if _KEY.fullmatch(key)]
             for node in nodes[:1]:
-                found[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = yaml.SafeLoader("").construct_document(
-                    node
-                )
+                said = yaml.SafeLoader("").construct_document(node)
+                stack = path.name.removeprefix("Pulumi.").removesuffix(".yaml")
+                found[stack] = own | said if isinstance(said, dict) else said
         except (yaml.YAMLError, RecursionError, ValueError) as error:
             raise SettingsError([f"{path.name} cannot be read: {error}"]) from None
     if files.problems:
@@ -105,7 +115,7 @@ def _compose(text: str) -> Any:
     return yaml.compose(text, yaml.SafeLoader)
 
 
-def _judge(files: Files, path: Path, node: Any) -> Iterator[Judged]:
+def _judge(files: Files, path: Path, node: Any, own: dict[str, Any]) -> Iterator[Judged]:
     name = files.name(path)
 
     def place(where: str) -> str:
@@ -113,14 +123,14 @@ def _judge(files: Files, path: Path, node: Any) -> Iterator[Judged]:
 
     try:
         document = yaml.SafeLoader("").construct_document(node)
-        settings = SandboxSettings.parse(document if isinstance(document, dict) else {"": document})
+        settings = SandboxSettings.parse(own | document if isinstance(document, dict) else {"": document})
     except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
         problems = error.problems if isinstance(error, SettingsError) else [f"the settings cannot be read: {error}"]
         for problem in problems:
             files.problem(place(problem.partition(":")[0]), problem)
         return
-    stack, own = _judged(files, path.parent, settings, place, lambda _: False)
-    yield replace(stack, drift=_drift(files, path, settings, place)), own
+    stack, severities = _judged(files, path.parent, settings, place, lambda _: False)
+    yield replace(stack, drift=_drift(files, path, settings, place)), severities
 
 
 def _drift(files: Files, path: Path, settings: SandboxSettings, place: Place) -> tuple[Fact[str], ...] | None:

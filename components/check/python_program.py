@@ -15,6 +15,7 @@ from .files import Files, is_folder
 from .python_module import Elsewhere, Module, Modules, dotted
 
 _CALL: Final = "SandboxSettings"
+_PROJECT_NAME: Final = "get_project"
 _PACKAGE: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+(pulumi_cloudflare_sandbox|components)\b", re.MULTILINE)
 _MOST_MODULES: Final = 500
 _DEEPEST: Final = 40
@@ -82,6 +83,32 @@ def read(files: Files, folder: Path, main: str = "") -> Program:
     if not found.documents:
         found.untold = found.untold or imported
     return found
+
+
+def takes_project_name(files: Files, folder: Path, main: str = "") -> bool:
+    """Whether a program gives settings the name of its project, as those that `init` writes do."""
+    start = folder / main if main else folder
+    text = files.text(start / "__main__.py" if is_folder(start) else start) or ""
+    if _PROJECT_NAME not in text:
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False  # what is wrong with it is told where the program is read
+    return any(_is_project_name(key, value) for node in ast.walk(tree) for key, value in _pairs(node))
+
+
+def _pairs(node: ast.AST) -> Iterator[tuple[Any, ast.expr]]:
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            yield from ((getattr(key, "value", None), value) for key, value in zip(keys, values, strict=True))
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            yield from ((each.arg, each.value) for each in keywords)
+
+
+def _is_project_name(key: Any, value: ast.expr) -> bool:
+    called = dotted(value.func) if isinstance(value, ast.Call) else ""
+    return key == "name" and called.rpartition(".")[2] == _PROJECT_NAME
 
 
 def _imports_us(name: str, text: str) -> str:

@@ -72,9 +72,15 @@ _OURS: Final = "// Made by `sandbox-stack export`."
 
 
 def _write(path: Path, text: str, *, again: bool) -> None:
-    if again and path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
-        beside = path.with_name(f"{path.name}.new")
-        write(path.parent, {beside.name: text})
-        beside.replace(path)
+    if not os.path.lexists(path):
+        write(path.parent, {path.name: text})
         return
-    write(path.parent, {path.name: text})
+    if not path.is_file() or not path.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
+        raise ProjectError(
+            f"{path} is there already, and is not of this command: --replace spares it too; move it away"
+        )
+    if not again:
+        raise ProjectError(f"{path} is there already; write over it with --replace")
+    beside = path.with_name(f"{path.name}.new")
+    write(path.parent, {beside.name: text})
+    beside.replace(path)

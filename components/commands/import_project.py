@@ -6,11 +6,14 @@ It says no when something would be lost and is not allowed to be. Nothing is wri
 import argparse
 import io
 import os
+import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ..account.reader import Account, AccountError, account, asked
+from ..init import origin
+from ..init.plan import INSTALL, requirements
 from ..wrangler import pulumi_project, report
 from ..wrangler.conversion import ConversionError, Converted, Surroundings, accepting, converted
 from ..wrangler.environment import Environment
@@ -61,11 +64,11 @@ def _import(arguments: argparse.Namespace) -> Exit:
         raise ProjectError(f"--into {arguments.into}: name the folder of the wrangler project, or one above it")
     made = accepting(converted(said, _around(arguments, found, said, home, into)), datetime.now(UTC).date())
     stack = stack_name(arguments.stack or arguments.env or "production")
-    files = pulumi_project.files(made.document, stack, found.document.name)
+    files = pulumi_project.files(made.document, stack, found.document.name, requirements(origin.requirement()))
     lost = [each for each in made.report if each.kind == "lost" and each.name not in arguments.allow_loss]
     if not lost and not arguments.dry_run:
         write(into, files)
-    _show(arguments, made, files, stack, refused=bool(lost))
+    _show(arguments, made, files, stack, None if lost else into)
     return Exit.NO if lost else Exit.DONE
 
 
@@ -93,19 +96,20 @@ def _routes(live: Account | None, script: str, patterns: list[str]) -> dict[str,
     return found
 
 
-def _show(arguments: argparse.Namespace, made: Converted, files: dict[str, str], stack: str, *, refused: bool) -> None:
+def _show(arguments: argparse.Namespace, made: Converted, files: dict[str, str], stack: str, into: Path | None) -> None:
+    """Show the report, and what follows; without a folder the files are refused."""
     if arguments.format == JSON:
         shown = {
-            "written": [] if refused or arguments.dry_run else sorted(files),
+            "written": [] if into is None or arguments.dry_run else sorted(files),
             "settings": made.document,
             "report": report.document(made.report),
         }
         sys.stdout.write(as_json(shown))
         return
     out = [report.text(made.report)]
-    if refused:
+    if into is None:
         names = " ".join(
-            f"--allow-loss {each.name}"
+            f"--allow-loss {shlex.quote(each.name)}"
             for each in made.report
             if each.kind == "lost" and each.name not in arguments.allow_loss
         )
@@ -114,7 +118,9 @@ def _show(arguments: argparse.Namespace, made: Converted, files: dict[str, str],
         out += [f"--- {name}\n{text}" for name, text in files.items()]
     else:
         secrets = "".join(f"  pulumi config set --secret {name}\n" for name in made.settings.all_secrets)
-        out.append(f"Wrote {', '.join(files)}. Next:\n  pulumi stack init {stack}\n{secrets}  pulumi preview\n")
+        there = "" if into == Path.cwd() else f"cd {shlex.quote(str(into))} && "
+        following = f"  {there}{INSTALL}\n  pulumi stack init {stack}\n{secrets}  pulumi preview\n"
+        out.append(f"Wrote {', '.join(files)}. Next:\n{following}")
     sys.stdout.write("".join(out))
 
 

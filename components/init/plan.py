@@ -33,20 +33,29 @@ def plan(answers: Answers, package: str) -> dict[str, str]:
     return dict(sorted(_files(answers, package)))
 
 
-def _files(answers: Answers, package: str) -> Iterator[tuple[str, str]]:
+def requirements(package: str) -> str:
+    """Give the requirements.txt of a project; `package` is the line that brings this package."""
+    return _rendered("requirements.txt.j2", {"package": package, "pins": _pins()})
+
+
+def _pins() -> dict[str, str]:
+    """Give the versions that this package is tested with."""
     pins = packaged.file("requirements.txt").read_text(encoding="utf-8")
+    return dict(line.split("==") for line in pins.splitlines() if line and not line.startswith("#"))
+
+
+def _files(answers: Answers, package: str) -> Iterator[tuple[str, str]]:
     facts = {
         "answers": answers,
         "settings": meaning.settings(answers),
-        "package": package,
-        "pins": dict(line.split("==") for line in pins.splitlines() if line and not line.startswith("#")),
+        "pins": _pins(),
         "schema": SCHEMA,
         "install": INSTALL,
     }
     yield "Pulumi.yaml", _rendered("Pulumi.yaml.j2", facts)
     yield f"Pulumi.{answers.stack}.yaml", _rendered("stack.yaml.j2", facts)
     yield "__main__.py", _rendered("program.py.j2", facts)
-    yield "requirements.txt", _rendered("requirements.txt.j2", facts)
+    yield "requirements.txt", requirements(package)
     yield ".gitignore", _rendered("gitignore.j2", facts)
     if answers.own_worker:
         yield from _worker(answers, facts)

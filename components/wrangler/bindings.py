@@ -20,6 +20,11 @@ _LOCAL: Final = frozenset({
 })  # fmt: skip
 """Fields that only `wrangler dev` and other commands read."""
 
+_NO_TEXT: Final = frozenset({
+    "allowed_destination_addresses", "allowed_sender_addresses", "delivery_delay", "props", "simple",
+})  # fmt: skip
+"""Fields that hold something else than text."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -101,6 +106,10 @@ def read(path: tuple[str, ...], said: Any) -> Iterator[Bound]:
         place: tuple[str | int, ...] = path if shape.single else (*path, index)
         if not isinstance(each, dict) or not isinstance(each.get(shape.named), str):
             yield Bound(place, None, {})
+            continue
+        no_text = [name for name in shape.fields.keys() - _NO_TEXT if not isinstance(each.get(name), str | None)]
+        if no_text:
+            yield from (Bound((*place, name), None, {}) for name in sorted(no_text))
             continue
         value = {"type": shape.kind}
         value |= {api: each[name] for name, api in shape.fields.items() if each.get(name) is not None}

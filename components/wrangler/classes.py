@@ -1,4 +1,8 @@
-"""Durable Object classes of a configuration: those that exist once every migration ran, or that exports declare."""
+"""Durable Object classes of a configuration: those that exist once every migration ran, or that exports declare.
+
+Whether a step was deployed is not known here. What could take data away is therefore never carried out by taking over:
+a deletion is left out, a transfer is told as lost.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -7,6 +11,7 @@ if TYPE_CHECKING:
     from .conversion import Draft
 
 SQLITE, KEY_VALUE = "sqlite", "legacy-kv"
+Path = tuple[str | int, ...]
 
 
 def read(draft: "Draft", contained: set[str]) -> None:
@@ -21,7 +26,7 @@ def read(draft: "Draft", contained: set[str]) -> None:
         draft.entry("lost", ("exports", name), "only exports of Durable Objects are taken over")
     if exports and said.get("migrations", list):
         draft.problem(("exports",), "there are migrations too; Cloudflare takes one of the two")
-    storage, former, deleted = _declared(draft, exports) if exports else _migrated(draft)
+    storage, former = _declared(draft, exports) if exports else _migrated(draft)
     worker = draft.worker
     if exports:
         worker["lifecycle"] = "exports"
@@ -32,8 +37,6 @@ def read(draft: "Draft", contained: set[str]) -> None:
         worker["classes"] = plain
     if former:
         worker["renamed_classes"] = former
-    if deleted:
-        worker["deleted_classes"] = sorted(deleted)
     _bound(draft, storage)
 
 
@@ -50,10 +53,10 @@ def _bound(draft: "Draft", storage: dict[str, str]) -> None:
         draft.problem(("durable_objects",), f"no migration and no export makes the class {name}")
 
 
-def _migrated(draft: "Draft") -> tuple[dict[str, str], dict[str, str], set[str]]:
+def _migrated(draft: "Draft") -> tuple[dict[str, str], dict[str, str]]:
     storage: dict[str, str] = {}
     former: dict[str, str] = {}
-    deleted: set[str] = set()
+    deleted: dict[str, Path] = {}
     for index, step in enumerate(draft.said.get("migrations", list) or ()):
         if not isinstance(step, dict):
             draft.problem(("migrations", index), "this is no migration")
@@ -66,16 +69,18 @@ def _migrated(draft: "Draft") -> tuple[dict[str, str], dict[str, str], set[str]]
             former[new] = old
         for move in _moves(step.get("transferred_classes")):
             storage[move["to"]] = SQLITE
+            _tell_transfer(draft, ("migrations", index, "transferred_classes"), move["to"])
         for name in _texts(step.get("deleted_classes")):
             storage.pop(name, None)
-            deleted.add(name)
-    return storage, {new: old for new, old in former.items() if new in storage}, deleted - storage.keys()
+            deleted[name] = ("migrations", index, "deleted_classes")
+    for name in sorted(deleted.keys() - storage.keys()):
+        _tell_deletion(draft, deleted[name], name)
+    return storage, _renamed(draft, ("migrations",), storage, former)
 
 
-def _declared(draft: "Draft", exports: dict[str, Any]) -> tuple[dict[str, str], dict[str, str], set[str]]:
+def _declared(draft: "Draft", exports: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     storage: dict[str, str] = {}
     former: dict[str, str] = {}
-    deleted: set[str] = set()
     for name, each in exports.items():
         match each.get("state", "created"):
             case "created":
@@ -83,10 +88,29 @@ def _declared(draft: "Draft", exports: dict[str, Any]) -> tuple[dict[str, str], 
             case "renamed" if isinstance(each.get("renamed_to"), str):
                 former[each["renamed_to"]] = name
             case "deleted":
-                deleted.add(name)
+                _tell_deletion(draft, ("exports", name), name)
             case state:
                 draft.entry("lost", ("exports", name), f"a class that is {state} is moved by both scripts")
-    return storage, {new: old for new, old in former.items() if new in storage}, deleted
+    return storage, _renamed(draft, ("exports",), storage, former)
+
+
+def _renamed(draft: "Draft", path: Path, storage: dict[str, str], former: dict[str, str]) -> dict[str, str]:
+    found = {new: old for new, old in former.items() if new in storage}
+    for new, old in found.items():
+        draft.entry(
+            "change", path, f"the class {old} becomes {new}, with its data, if it has not yet", "renamedClasses"
+        )
+    return found
+
+
+def _tell_transfer(draft: "Draft", path: Path, name: str) -> None:
+    what = "is made without the data of the other script's class, unless wrangler has transferred it already"
+    draft.entry("lost", path, f"the class {name} {what}")
+
+
+def _tell_deletion(draft: "Draft", path: Path, name: str) -> None:
+    what = "is not carried over; if it is still to be deleted, with its data, name it in `worker.deleted_classes`"
+    draft.entry("note", path, f"the deletion of the class {name} {what}")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -17,7 +17,7 @@ from ..rules import ADVISORY, MANDATORY, check
 from ..rules.facts import Package
 from ..settings import SandboxSettings, SettingsError
 from ..settings.facts import facts
-from . import bindings, classes, instances, keys
+from . import bindings, classes, instances, keys, shapes
 from .environment import Environment
 from .report import Entry, Kind
 
@@ -101,6 +101,10 @@ class Draft:
 def converted(said: Environment, around: Surroundings | None = None) -> Converted:
     """Convert an environment; raise ConversionError with everything that is wrong."""
     draft = Draft(said, around or Surroundings())
+    for path, what in shapes.misshapen(said):
+        draft.problem(path, what)
+    if draft.problems:
+        raise ConversionError(draft.problems)
     whole = _whole(draft)
     keys.rest(draft)
     if draft.problems:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..naming import physical_name
-from ..platform import compatibility, sdk
+from ..platform import compatibility, r2, sdk
 from ..platform.containers import MANAGED
 from ..settings import SandboxSettings
 from ..settings.container import DEFAULT_INSTANCE_TYPE
@@ -132,10 +132,9 @@ def _bind(found: dict[str, Any], settings: SandboxSettings, prefix: tuple[str, .
     }
     every |= {name: each for name, each in settings.worker.bindings.items() if each["type"] != "json"}
     for role, bucket in settings.storage.buckets.items():
-        every[_ROLES[role]] = {"type": bindings.BUCKET, "bucket_name": bucket.name or physical_name(*prefix, role)}
+        every[_ROLES[role]] = _bucket(bucket.name or physical_name(*prefix, role), settings.storage.jurisdiction)
     for name, kept in settings.storage.existing.buckets.items():
-        jurisdiction = {} if kept.jurisdiction == "default" else {"jurisdiction": kept.jurisdiction}
-        every[name] = {"type": bindings.BUCKET, "bucket_name": kept.name, **jurisdiction}
+        every[name] = _bucket(kept.name, kept.jurisdiction)
     for name, held in settings.storage.existing.namespaces.items():
         every[name] = {"type": bindings.NAMESPACE, "namespace_id": held.id}
     if settings.storage.conversations.enabled:
@@ -153,6 +152,11 @@ def _bind(found: dict[str, Any], settings: SandboxSettings, prefix: tuple[str, .
         single = bindings.SHAPES[path].single
         _put(found, path, entry, single=single)
     return missing
+
+
+def _bucket(name: str, jurisdiction: str) -> dict[str, Any]:
+    place = {} if jurisdiction == r2.DEFAULT_JURISDICTION else {"jurisdiction": jurisdiction}
+    return {"type": bindings.BUCKET, "bucket_name": name, **place}
 
 
 def _put(found: dict[str, Any], path: tuple[str, ...], entry: dict[str, Any], *, single: bool) -> None:
@@ -245,6 +249,6 @@ def _unsaid(settings: SandboxSettings) -> list[str]:
         built = not (kind.image.dockerfile or kind.image.reference)
         found += [f"what is put into the image of the kind {kind.name}"] if built else []
     found += ["access (API keys, Zero Trust)"] if settings.access.api_keys or settings.access.zero_trust else []
-    found += ["egress"] if settings.egress != type(settings.egress)() else []
+    found += ["egress"] if settings.egress.variables.keys() - settings.package_variables.keys() else []
     found += ["the rate limit of API keys"] if settings.worker.rate_limit else []
     return found

@@ -67,7 +67,7 @@ def _container(draft: "Draft", index: int, name: str, each: dict[str, Any], *, m
             draft.entry("note", (*path, key), "changes are rolled out by the plugin, which waits for them")
         elif each[key] not in (None, [], {}):
             draft.entry("lost", (*path, key), "the settings cannot say it")
-    container: dict[str, Any] = {"name": _name(draft, index, name, each), "adopt": True, "logs": _logs(draft, each)}
+    container: dict[str, Any] = {"name": _name(draft, name, each), "adopt": True, "logs": _logs(draft, each)}
     ssh = each.get("ssh") if isinstance(each.get("ssh"), dict) else {}
     container["ssh"] = bool((ssh or {}).get("enabled", True))
     for key in (ssh or {}).keys() - {"enabled"}:
@@ -85,13 +85,11 @@ def _container(draft: "Draft", index: int, name: str, each: dict[str, Any], *, m
     }
 
 
-def _name(draft: "Draft", index: int, class_name: str, each: dict[str, Any]) -> str:
+def _name(draft: "Draft", class_name: str, each: dict[str, Any]) -> str:
     """Give the name of the application, which wrangler derives if it is not said."""
     said = each.get("name")
     if isinstance(said, str):
         return said
-    if said is not None:
-        draft.problem(("containers", index, "name"), "a name is text")
     suffix = f"-{draft.said.name}" if draft.said.name else ""
     return f"{draft.said.top_name}-{class_name}{suffix}".lower().replace(" ", "-")
 

@@ -42,13 +42,10 @@ plugins:
     - name: cloudflare-sandbox
       path: .venv/bin
 """
-_REQUIREMENTS: Final = """# Where you keep this package: a tag, or better the full commit hash that you reviewed.
-pulumi-cloudflare-sandbox @ git+https://github.com/OWNER/REPOSITORY@v0.1.0
-"""
 
 
-def files(document: Mapping[str, Any], stack: str, source: str) -> dict[str, str]:
-    """Give the files by name; `source` says where the settings come from."""
+def files(document: Mapping[str, Any], stack: str, source: str, requirements: str) -> dict[str, str]:
+    """Give the files by name; `source` says where the settings come from, `requirements` what the program needs."""
     name = document["name"]
     source = "".join(letter if letter.isprintable() else "?" for letter in source)
     # JSON is YAML too, but nobody likes to edit it.
@@ -57,7 +54,7 @@ def files(document: Mapping[str, Any], stack: str, source: str) -> dict[str, str
         "Pulumi.yaml": _PROJECT.format(name=name),
         f"Pulumi.{stack}.yaml": f"# Made by `sandbox-stack import` from {source}.\n{config}",
         "__main__.py": _PROGRAM,
-        "requirements.txt": _REQUIREMENTS,
+        "requirements.txt": requirements,
     }
 
 

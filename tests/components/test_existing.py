@@ -16,11 +16,11 @@ BUCKETS = {"UPLOADS": {"name": "uploads"}, "HERE": {"name": "in-europe", "jurisd
 NAMESPACES = {"CACHE": {"id": "d" * 32, "title": "the cache"}}
 
 
-def taken() -> tuple[Recorded, dict[str, Any]]:
+def taken(buckets: dict[str, Any] = BUCKETS) -> tuple[Recorded, dict[str, Any]]:
     bindings: dict[str, Any] = {}
 
     def program() -> None:
-        settings = ExistingStorageSettings.parse({"buckets": BUCKETS, "namespaces": NAMESPACES})
+        settings = ExistingStorageSettings.parse({"buckets": buckets, "namespaces": NAMESPACES})
         bindings.update(take_over("box-existing", settings, ACCOUNT, pulumi.ResourceOptions()))
 
     return deploy(program), bindings
@@ -39,6 +39,12 @@ def test_buckets_and_namespaces_are_imported_and_outlive_the_stack():
     assert kinds == {"UPLOADS": "r2_bucket", "HERE": "r2_bucket", "CACHE": "kv_namespace"}
     assert bindings["HERE"]["jurisdiction"] == "eu"
     assert "jurisdiction" not in bindings["UPLOADS"]
+
+
+def test_bindings_that_differ_only_in_case_are_resources_of_their_own():
+    recorded, _ = taken({"DATA": {"name": "one"}, "Data": {"name": "two"}, "LOGS": {"name": "three"}})
+    names = [each.name for each in recorded.of("R2Bucket")]
+    assert sorted(names) == ["box-existing-DATA", "box-existing-Data", "box-existing-logs"]
 
 
 def test_a_route_is_taken_over_by_its_id_and_else_made():

@@ -79,7 +79,7 @@ def _images(managed: bool) -> st.SearchStrategy[dict[str, Any]]:
 def _worker(draw: st.DrawFn, own_classes: list[str], kinds: list[str], former: list[str]) -> dict[str, Any]:
     names = draw(st.lists(_NAMES, unique=True, min_size=8, max_size=8))
     others = {name: draw(_BINDINGS) for name in names[:3]}
-    others |= {f"S{index}": {"type": kind} for index, kind in enumerate(draw(_SINGLES))}
+    others |= {f"_S{index}": {"type": kind} for index, kind in enumerate(draw(_SINGLES))}
     every = [*kinds, *own_classes]
     for name in names[3:5]:
         others[name] = {"type": "durable_object_namespace", "class_name": draw(st.sampled_from(every))}

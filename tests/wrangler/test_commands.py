@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from components.cli import main
+from components.init import origin
+from components.init.plan import INSTALL
 from tests.wrangler.test_conversion import LEAST
 
 SOURCE = 'export class Sandbox {}\nexport default { fetch() { return new Response("ok"); } };\n'
@@ -41,7 +43,8 @@ def test_import_writes_a_project_and_says_what_changes(project: Path, capsys: py
     said = capsys.readouterr().out
     assert "Changed by the first `pulumi up`:\n" in said
     assert "wrangler.jsonc:4: modules: The code is bundled anew" in said
-    assert said.endswith("pulumi stack init production\n  pulumi preview\n")
+    assert said.endswith(f"Next:\n  {INSTALL}\n  pulumi stack init production\n  pulumi preview\n")
+    assert origin.requirement() in (project / "requirements.txt").read_text().splitlines()
     config = yaml.safe_load((project / "Pulumi.production.yaml").read_text())["config"]["boxes:settings"]
     assert config["worker"]["name"] == "boxes"
     compile((project / "__main__.py").read_text(), "__main__.py", "exec")
@@ -76,6 +79,12 @@ def test_what_would_be_lost_stops_the_import_unless_it_is_given_up(project: Path
     assert "Pulumi.yaml" in names(project)
 
 
+def test_what_would_be_lost_is_named_as_a_shell_takes_it(project: Path, capsys: pytest.CaptureFixture[str]):
+    (project / "wrangler.jsonc").write_text(json.dumps({**LEAST, "a key; $(id)": 1}))
+    assert main(["import"]) == 1
+    assert "--allow-loss 'a key; $(id)'\n" in capsys.readouterr().out
+
+
 def test_a_folder_above_takes_paths_that_lead_out(project: Path, capsys: pytest.CaptureFixture[str]):
     (project / "worker").mkdir()
     (project / "wrangler.jsonc").rename(project / "worker" / "wrangler.jsonc")
@@ -84,7 +93,10 @@ def test_a_folder_above_takes_paths_that_lead_out(project: Path, capsys: pytest.
     assert main(["import", "worker"]) == 2
     assert "name a folder above it with --into" in capsys.readouterr().err
     assert main(["import", "worker", "--into", "worker/elsewhere"]) == 2
-    assert main(["import", "worker", "--into", "."]) == 0
+    os.chdir("worker")
+    capsys.readouterr()
+    assert main(["import", "--into", ".."]) == 0
+    assert f"Next:\n  cd {project} && {INSTALL}\n" in capsys.readouterr().out
     settings = yaml.safe_load((project / "Pulumi.production.yaml").read_text())["config"]["boxes:settings"]
     assert settings["worker"]["entry"] == "src/index.ts"
 
@@ -101,7 +113,7 @@ def test_export_and_drift(project: Path, capsys: pytest.CaptureFixture[str]):
     main(["check", "--format", "json"])
     assert "wrangler/drift" not in capsys.readouterr().out
     assert main(["export", "--out", "wrangler.jsonc"]) == 2
-    assert "has wrangler.jsonc already" in capsys.readouterr().err
+    assert "wrangler.jsonc is there already, and is not of this command: --replace" in capsys.readouterr().err
     os.remove("wrangler.jsonc")  # noqa: PTH107 - the current folder's
     assert main(["export", "--out", "wrangler.jsonc"]) == 0
     text = (project / "wrangler.jsonc").read_text()
@@ -115,6 +127,8 @@ def test_export_and_drift(project: Path, capsys: pytest.CaptureFixture[str]):
     main(["check", "--format", "json"])
     said = capsys.readouterr().out
     assert "wrangler.jsonc says otherwise about worker.compatibility_date" in said
+    assert main(["export", "--out", "wrangler.jsonc"]) == 2
+    assert "wrangler.jsonc is there already; write over it with --replace" in capsys.readouterr().err
     assert main(["export", "--out", "wrangler.jsonc", "--replace"]) == 0
     main(["check", "--format", "json"])
     assert "wrangler/drift" not in capsys.readouterr().out
@@ -130,3 +144,17 @@ def test_export_asks_for_the_stack_where_there_are_several(project: Path, capsys
     assert "name one with --stack" in capsys.readouterr().err
     assert main(["export", "--stack", "one"]) == 0
     assert '"name": "boxes"' in capsys.readouterr().out
+
+
+def test_a_worker_is_named_as_its_program_names_it(project: Path, capsys: pytest.CaptureFixture[str]):
+    """Programs that `init` writes take the project's name where the settings have none."""
+    taking = "settings = SandboxSettings.parse({'name': pulumi.get_project()} | config.get_object('settings'))\n"
+    (project / "Pulumi.yaml").write_text("name: boxes\nplugins: {providers: [{name: cloudflare-sandbox}]}\n")
+    (project / "Pulumi.dev.yaml").write_text("config: {boxes:settings: {worker: {logpush: true}}}\n")
+    for program, name in (("", "sandbox-dev"), (taking, "boxes-dev")):
+        (project / "__main__.py").write_text(program)
+        (project / "wrangler.jsonc").write_text(json.dumps({**LEAST, "name": name}))
+        assert main(["export"]) == 0
+        assert f'"name": "{name}",\n' in capsys.readouterr().out
+        main(["check", "--format", "json"])
+        assert "wrangler.jsonc says otherwise about worker.logpush" in capsys.readouterr().out

@@ -150,8 +150,29 @@ def test_classes_are_what_all_migrations_lead_to():
     worker = made.settings.worker
     assert {name: each.storage for name, each in worker.classes.items()} == {"Counter": "legacy-kv"}
     assert worker.renamed_classes == {"Sandbox": "Former"}
-    assert worker.deleted_classes == ("Gone",)
-    assert "bindings" in told(made, "change")  # Counter was bound nowhere
+    assert {"bindings", "renamedClasses"} <= set(told(made, "change"))  # Counter was bound nowhere
+
+
+def test_a_deletion_is_told_and_never_carried_over():
+    """Whether wrangler has deployed it is not known, and the class may be full of data."""
+    steps = [{"tag": "v1", "new_sqlite_classes": ["Sandbox", "Gone"]}, {"tag": "v2", "deleted_classes": ["Gone"]}]
+    exports = {"Sandbox": {"type": "durable-object"}, "Gone": {"type": "durable-object", "state": "deleted"}}
+    for made in (convert(migrations=steps), convert(migrations=None, exports=exports)):
+        assert made.settings.worker.deleted_classes == ()
+        (note,) = [each.what for each in made.report if each.kind == "note"]
+        assert note.startswith("the deletion of the class Gone is not carried over")
+
+
+def test_a_class_that_is_made_again_after_its_deletion_is_not_told():
+    steps = [{"tag": "v1", "deleted_classes": ["Sandbox"]}, {"tag": "v2", "new_sqlite_classes": ["Sandbox"]}]
+    assert told(convert(migrations=steps), "note") == []
+
+
+def test_a_transfer_from_another_script_is_lost():
+    move = {"from": "Box", "from_script": "other", "to": "Sandbox"}
+    assert told(convert(migrations=[{"tag": "v1", "transferred_classes": [move]}]), "lost") == [
+        "migrations.0.transferred_classes"
+    ]
 
 
 def test_a_container_may_be_linked_by_an_export():

@@ -1,4 +1,4 @@
-"""Settings, exported as wrangler's configuration and taken in again, are the same settings."""
+"""Settings, exported as wrangler's configuration and taken in again, are the same settings, deletions aside."""
 
 import json
 from pathlib import Path
@@ -31,5 +31,19 @@ def again(said: SandboxSettings) -> Any:
 def test_settings_come_back_as_they_were(document: dict[str, Any]):
     said = SandboxSettings.parse(document)
     found = again(said)
-    assert found.settings == said
+    # A deletion is never taken in: whether it was carried out is not known, and it would take data away.
+    worker = said.worker.model_copy(update={"deleted_classes": ()})
+    assert found.settings == said.model_copy(update={"worker": worker})
     assert [entry for entry in found.report if entry.kind == "lost"] == []
+
+
+def test_buckets_of_a_jurisdiction_are_said_with_it():
+    found = exported(SandboxSettings.parse({"storage": {"jurisdiction": "eu"}}), PLACE).configuration["r2_buckets"]
+    assert [each["jurisdiction"] for each in found] == ["eu"] * len(found) != []
+
+
+def test_egress_is_unsaid_only_where_no_variable_says_it():
+    for ours in (True, False):
+        said = {"egress": {"allow": "off"}, "worker": {"entry": "index.ts", "package_variables": ours}}
+        made = exported(SandboxSettings.parse(said), PLACE)
+        assert ("EGRESS" in made.configuration.get("vars", {}), "egress" in made.unsaid) == (ours, not ours)
