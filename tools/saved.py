@@ -103,7 +103,7 @@ def _scratch(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
 
 def _files(world: World) -> Iterator[Path]:
     wanted = [world.emulator / name for name in _ACCOUNT] + [world.backend.parent / name for name in _STATES]
-    wanted += [world.settings_copy, world.project_copy / "taken.json"]
+    wanted += [world.settings_copy, world.taken]
     for place in wanted:
         found = place.rglob("*") if place.is_dir() else [place]
         yield from (path for path in sorted(found) if path.is_file() and not path.is_symlink())
@@ -188,7 +188,7 @@ def _belongs(name: str, world: World) -> bool:
     path = PurePosixPath(name)
     if path.is_absolute() or path.as_posix() != name or ".." in path.parts or "\\" in name or "\0" in name:
         return False
-    exact = {world.settings_copy, world.project_copy / "taken.json"}
+    exact = {world.settings_copy, world.taken}
     wanted = [world.emulator / place for place in _ACCOUNT] + [world.backend.parent / place for place in _STATES]
     place = world.folder / path
     return place in exact or any(place == each or place.is_relative_to(each) for each in wanted)

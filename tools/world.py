@@ -60,13 +60,23 @@ class World:
 
     @property
     def project_copy(self) -> Path:
-        """A project of the same name, in which the engine may write the stack's settings."""
-        return self.folder / "project"
+        """A project of the same name, for this stack alone, in which the engine may write its settings."""
+        return self.folder / "project" / self.name / self.stack
 
     @property
     def settings_copy(self) -> Path:
         """The stack's settings as the engine sees them."""
         return self.project_copy / f"Pulumi.{self.stack}.yaml"
+
+    @property
+    def taken(self) -> Path:
+        """Says which settings of the copy came from the original."""
+        return self.project_copy / "taken.json"
+
+    @property
+    def report(self) -> Path:
+        """What the last `up` has told."""
+        return self.project_copy / "up.json"
 
     @property
     def settings(self) -> Path:

@@ -23,8 +23,8 @@ FILES = {
     "emulator/runtime/objects/one.sqlite": b"an object",
     "state/.pulumi/meta.yaml": b"version: 1\n",
     "state/.pulumi/stacks/demo/dev.json": b"{}",
-    "project/Pulumi.dev.yaml": b"config: {}\n",
-    "project/taken.json": b"[]",
+    "project/demo/dev/Pulumi.dev.yaml": b"config: {}\n",
+    "project/demo/dev/taken.json": b"[]",
 }
 SECRETS = {"emulator/key": b"key", "emulator/token": b"token", "passphrase": b"pass", "api-key": b"api"}
 
