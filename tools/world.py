@@ -1,10 +1,18 @@
 """Where a local stack lives: the project that is deployed, and a folder with its emulator, its state and its keys."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tools.paths import LOCAL, ROOT
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+def is_name(text: str) -> bool:
+    """Tell whether the engine takes it for the name of a project or a stack; it is part of paths here."""
+    return bool(_NAME.fullmatch(text)) and text not in (".", "..")
 
 
 @dataclass(frozen=True)
