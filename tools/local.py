@@ -52,9 +52,8 @@ def up(world: World, out: TextIO, *, zones: Sequence[str] = ()) -> Deployed:
         _prepare(world, pulumi)
         wanted = local_settings.openable(world, wanted)
         completes = bool(key) and isinstance(sandbox, dict)
-        named = [*zones, *([local_inputs.zone(sandbox)] if completes else [])]
-        if missing := [zone for zone in named if zone]:
-            cloudflare.control("/accounts", {"id": cloudflare.account_id, "zones": missing})
+        if named := list(dict.fromkeys([*zones, *(local_inputs.zones(sandbox) if completes else ())])):
+            cloudflare.control("/accounts", {"id": cloudflare.account_id, "zones": named})
         base = bases.chosen(tools, cloudflare)
         registry = urlsplit(cloudflare.base_url).netloc
         with builder.serving(tools, registry, world.docker, mirror=base.mirror) as built_by:
