@@ -6,6 +6,7 @@ the engine says included, goes to standard error where a program reads the outco
 
 import argparse
 import contextlib
+import importlib
 import importlib.util
 import json
 import os
@@ -71,7 +72,10 @@ def _parser() -> argparse.ArgumentParser:
 def _require_packages() -> None:
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        remedy = "Install them with the package: pip install 'pulumi-cloudflare-sandbox[local]'"
+        # From where the package is: its name alone might be somebody else's in an index.
+        origin = importlib.import_module(f"{COMMAND[1]}.init.origin")
+        install_it = shlex.join([sys.executable, "-m", "pip", "install", origin.requirement("local")])
+        remedy = f"Install them with the package: {install_it}"
         raise SetupError("the emulator cannot run", f"these packages are missing: {', '.join(missing)}", remedy)
 
 
