@@ -45,6 +45,8 @@ def completed(wanted: dict[str, Any], machine: Machine) -> dict[str, Any]:
         sandbox["domain"] = _domain(domain, machine.port)
     if routes := _section(sandbox, "worker").get("routes"):
         sandbox["worker"]["routes"] = [_route(each) for each in routes]
+    if existing := _section(sandbox, "storage").get("existing"):
+        sandbox["storage"]["existing"] = {**existing, "create": True}
     key = {"sha256": hashlib.sha256(machine.api_key.encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
     if not machine.mounts and not has_own_worker(wanted):
         worker = sandbox.get("worker") or {}
@@ -87,9 +89,10 @@ def _is_understood(wanted: dict[str, Any]) -> bool:
     kinds = [wanted, *further.values()]
     if not all(isinstance(kind, dict) for kind in kinds):
         return False
-    sections = [wanted.get(name) for name in ("further_sandboxes", "domain", "worker", "access")]
+    sections = [wanted.get(name) for name in ("further_sandboxes", "domain", "worker", "access", "storage")]
     sections += [kind.get("image") for kind in kinds]
     sections += [_section(wanted, "worker").get("variables"), _section(wanted, "access").get("api_keys")]
+    sections += [_section(wanted, "storage").get("existing")]
     routes = _section(wanted, "worker").get("routes") or []
     if not isinstance(routes, list) or not all(isinstance(route, dict) for route in routes):
         return False

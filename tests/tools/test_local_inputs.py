@@ -100,6 +100,12 @@ def test_ids_of_an_account_elsewhere_are_not_taken_along():
     assert local_inputs.zones({}) == []
 
 
+def test_what_was_there_before_the_stack_elsewhere_is_made_here():
+    buckets = {"FILES": {"name": "theirs"}}
+    assert completed(Builder(name="here"), storage={"existing": {"buckets": buckets}}).storage.existing.create
+    assert not completed(Builder(name="here")).storage.existing.create
+
+
 def test_routes_that_exist_elsewhere_are_made_here_in_zones_that_the_account_gets():
     ids = {"zone_id": "f" * 32, "id": "e" * 32}
     routes = [{"pattern": "https://*.shop.example/api/*", **ids}, {"pattern": "a.b.example/*", "zone": "b.example"}]
@@ -121,6 +127,7 @@ def test_routes_that_exist_elsewhere_are_made_here_in_zones_that_the_account_get
         {"worker": {"routes": "example.com/*"}},
         {"worker": {"routes": ["example.com/*"]}},
         {"worker": {"routes": [None]}},
+        {"storage": {"existing": ["bucket"]}},
         {"access": {"api_keys": "mine"}},
         {"further_sandboxes": {"py": None}},
         {"further_sandboxes": []},
