@@ -158,3 +158,15 @@ def test_the_emulator_of_a_session_of_tests_outlives_its_stacks(
     for world in two:
         Stack(emulator, world.project, world.stack).down()
     assert (stacks.known(two[0].backend), machine.stopped, two[0].folder.exists()) == ([], 0, True)
+
+
+def test_the_log_of_one_of_several_workers_is_asked_for_as_the_command_takes_it(
+    two: tuple[World, World], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(emulated, "running", lambda _: emulated.Emulated("", "", ""))
+    monkeypatch.setattr(emulated.Emulated, "control", lambda *_: [])
+    two[0].report.write_text('{"workers": {"a": "", "b": ""}}')
+    assert anywhere.main(["logs", "--project", str(two[0].project), "--stack", "one"]) == 2
+    told = capsys.readouterr().err
+    assert "there are a, b. Name a Worker: " in told
+    assert told.endswith(" local logs --worker NAME\n")
