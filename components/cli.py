@@ -20,6 +20,7 @@ _BEGINNING: Final = f"""\
 Cloudflare Sandbox stacks with Pulumi. To begin with:
 
   {PROGRAM} init my-stack    writes a project and says how to deploy it
+  {PROGRAM} local up         deploys the project of this folder to this machine, without an account
   {PROGRAM} check            judges a project that there is, of Pulumi or wrangler"""
 
 

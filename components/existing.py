@@ -16,7 +16,7 @@ _DEFAULT: Final = "default"
 def take_over(
     name: str, settings: ExistingStorageSettings, account_id: str, opts: pulumi.ResourceOptions
 ) -> dict[str, Binding]:
-    """Import what the settings name; the Worker's bindings by name."""
+    """Import what the settings name, or make it where they say so; the Worker's bindings by name."""
     bindings: dict[str, Binding] = {}
     bucket_names, namespace_names = _names(name, settings.buckets), _names(name, settings.namespaces)
     for binding, each in settings.buckets.items():
@@ -26,7 +26,7 @@ def take_over(
             account_id=account_id,
             name=each.name,
             jurisdiction=jurisdiction,
-            opts=_kept(opts, f"{account_id}/{each.name}/{each.jurisdiction}"),
+            opts=opts if settings.create else _kept(opts, f"{account_id}/{each.name}/{each.jurisdiction}"),
         )
         bindings[binding] = {"type": "r2_bucket", "bucket_name": bucket.name}
         if jurisdiction:
@@ -36,7 +36,7 @@ def take_over(
             namespace_names[binding],
             account_id=account_id,
             title=kept.title,
-            opts=_kept(opts, f"{account_id}/{kept.id}"),
+            opts=opts if settings.create else _kept(opts, f"{account_id}/{kept.id}"),
         )
         bindings[binding] = {"type": "kv_namespace", "namespace_id": namespace.id}
     return bindings

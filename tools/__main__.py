@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from tools import install, interrupt, stacks
+from tools import emulated, install, interrupt, stacks
 from tools.errors import SetupError
 from tools.paths import BUILDS, LOCAL, VENV, cache_root
 from tools.world import CHECKOUT
@@ -87,6 +87,8 @@ def _clean() -> int:
         why = f"the state of {', '.join(known)} is in .local/state"
         remedy = "In its project run `pulumi destroy --remove`, with the settings that `make env` prints here"
         raise SetupError("nothing was removed", why, remedy)
+    # It may have gone on for the other stacks that are gone now.
+    emulated.halt(CHECKOUT)
     _remove(VENV, LOCAL, BUILDS)
     return 0
 

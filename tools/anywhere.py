@@ -6,6 +6,7 @@ the engine says included, goes to standard error where a program reads the outco
 
 import argparse
 import contextlib
+import importlib
 import importlib.util
 import json
 import os
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--zone", action="append", default=[])
     parser.add_argument("--worker", default="")
     parser.add_argument("--force", action="store_true")
+    parser.add_argument("--keep-emulator", action="store_true")
     parser.add_argument("--file", type=Path)
     return parser
 
@@ -70,7 +72,10 @@ def _parser() -> argparse.ArgumentParser:
 def _require_packages() -> None:
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        remedy = "Install them with the package: pip install 'pulumi-cloudflare-sandbox[local]'"
+        # From where the package is: its name alone might be somebody else's in an index.
+        origin = importlib.import_module(f"{COMMAND[1]}.init.origin")
+        install_it = shlex.join([sys.executable, "-m", "pip", "install", origin.requirement("local")])
+        remedy = f"Install them with the package: {install_it}"
         raise SetupError("the emulator cannot run", f"these packages are missing: {', '.join(missing)}", remedy)
 
 
@@ -83,16 +88,15 @@ def _up(world: World, options: argparse.Namespace) -> int:
     projects.make_folder(world)
     found = local.up(world, _progress(options), zones=options.zone)
     told = _described(world, found)
-    write_whole(_report_file(world), json.dumps(told))
+    write_whole(world.report, json.dumps(told))
     print(json.dumps(told, indent=2) if options.format == "json" else f"\n{_text(told)}")
     return _DONE
 
 
 def _down(world: World, options: argparse.Namespace) -> int:
     out = _progress(options)
-    gone = local.down(world, out, force=options.force)
-    _report_file(world).unlink(missing_ok=True)
-    kept = bool(stacks.known(world.backend)) or world.emulator.exists()
+    gone = local.down(world, out, force=options.force, keep_emulator=options.keep_emulator)
+    kept = options.keep_emulator or bool(stacks.known(world.backend)) or world.emulator.exists()
     if not kept:
         projects.remove_folder(world)
     if options.format == "json":
@@ -113,7 +117,7 @@ def status(world: World) -> dict[str, Any]:
     cloudflare = emulated.running(world)
     told: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError):
-        told = json.loads(_report_file(world).read_text())
+        told = json.loads(world.report.read_text())
     if not stacks.is_up(world):
         return {"stack": world.qualified, "state": "down", "next": [f"{world.command} up"]}
     if cloudflare is None:
@@ -138,7 +142,9 @@ def _logs(world: World, options: argparse.Namespace) -> int:
     names = sorted(status(world).get("workers", {}))
     if not options.worker and len(names) != 1:
         why = f"there are {', '.join(names)}" if names else "the stack has deployed none"
-        raise SetupError("it is not clear whose log is meant", why, f"Name a Worker: {world.command} logs NAME")
+        raise SetupError(
+            "it is not clear whose log is meant", why, f"Name a Worker: {world.command} logs --worker NAME"
+        )
     arguments = ["logs", options.worker or names[0], "--format", options.format]
     os.chdir(ROOT)
     os.execve(venv_python(), [str(venv_python()), *COMMAND, *arguments], {**os.environ, **cloudflare.env})  # noqa: S606
@@ -192,10 +198,6 @@ def _stop(world: World, _options: argparse.Namespace) -> int:
     emulated.halt(world)
     projects.remove_folder(world)
     return _DONE
-
-
-def _report_file(world: World) -> Path:
-    return world.folder / "up.json"
 
 
 def _described(world: World, found: Deployed) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The Cloudflare of a local stack: an emulator on loopback, started by `up` and stopped by `down`.
+"""The Cloudflare of a local stack: an emulator on loopback, started by `up` and stopped by the last `down`.
 
 State and token are in its world's folder; the process is found again by the record written when it was started. An
 emulator that died comes back with the same account.

@@ -52,9 +52,8 @@ def up(world: World, out: TextIO, *, zones: Sequence[str] = ()) -> Deployed:
         _prepare(world, pulumi)
         wanted = local_settings.openable(world, wanted)
         completes = bool(key) and isinstance(sandbox, dict)
-        named = [*zones, *([local_inputs.zone(sandbox)] if completes else [])]
-        if missing := [zone for zone in named if zone]:
-            cloudflare.control("/accounts", {"id": cloudflare.account_id, "zones": missing})
+        if named := list(dict.fromkeys([*zones, *(local_inputs.zones(sandbox) if completes else ())])):
+            cloudflare.control("/accounts", {"id": cloudflare.account_id, "zones": named})
         base = bases.chosen(tools, cloudflare)
         registry = urlsplit(cloudflare.base_url).netloc
         with builder.serving(tools, registry, world.docker, mirror=base.mirror) as built_by:
@@ -100,33 +99,40 @@ def _deploy(world: World, pulumi: Engine, out: TextIO) -> None:
         raise DeployError("the local stack was not deployed", "the engine's reason is above", remedy)
 
 
-def down(world: World, out: TextIO, *, force: bool = False) -> bool:
-    """Destroy the stack and remove its state; whether there was one. With `force`, what is protected goes, too."""
-    if not stacks.is_up(world):
-        emulated.stop(world, out)
+def down(world: World, out: TextIO, *, force: bool = False, keep_emulator: bool = False) -> bool:
+    """Destroy the stack and remove its state; whether there was one. With `force`, what is protected goes, too.
+
+    The emulator ends with the last stack on it, unless it is to be kept.
+    """
+    if not (world.record.exists() or world.emulator.exists() or stacks.is_up(world)):
         return False
-    tools = install.ensure()
     with locked(world.folder / "stack.lock", board=Board(), waiting_for="the local stack"):
-        cloudflare = emulated.start(tools, world)
-        pulumi = engine.isolated(tools, world.folder, extra=cloudflare.env)
-        _prepare(world, pulumi)
-        if force:
-            _checked(world, pulumi, "state", "unprotect", "--all", "--yes", "--stack", world.stack)
-        _empty_buckets(world, pulumi, cloudflare, out)
-        selection = local_settings.selection(world)
-        if pulumi.show("destroy", "--yes", "--skip-preview", *selection, cwd=world.project, out=out):
-            remedy = f"Mend what it names and run `{world.command} down` again"
-            raise DeployError("the local stack was not destroyed", "the engine's reason is above", remedy)
-        _checked(world, pulumi, "stack", "rm", "--yes", "--preserve-config", "--stack", world.stack)
-        shutil.rmtree(world.project_copy)
-        # Bundles, contexts and the packages they were made with: all of it comes back when it is needed.
-        shutil.rmtree(world.builds, ignore_errors=True)
+        if gone := stacks.is_up(world):
+            _destroy(world, out, force=force)
         if left := stacks.others(world):
             where = world.shown(world.backend.parent)
-            comes_back = f"`{world.command} up` starts the emulator again for it"
-            print(f"The state of {', '.join(left)} stays in {where}; {comes_back}.", file=out)
-        emulated.stop(world, out)
-    return True
+            print(f"The emulator goes on for {', '.join(left)}, with its state in {where}.", file=out)
+        elif not keep_emulator:
+            emulated.stop(world, out)
+    return gone
+
+
+def _destroy(world: World, out: TextIO, *, force: bool) -> None:
+    tools = install.ensure()
+    cloudflare = emulated.start(tools, world)
+    pulumi = engine.isolated(tools, world.folder, extra=cloudflare.env)
+    _prepare(world, pulumi)
+    if force:
+        _checked(world, pulumi, "state", "unprotect", "--all", "--yes", "--stack", world.stack)
+    _empty_buckets(world, pulumi, cloudflare, out)
+    selection = local_settings.selection(world)
+    if pulumi.show("destroy", "--yes", "--skip-preview", *selection, cwd=world.project, out=out):
+        remedy = f"Mend what it names and run `{world.command} down` again"
+        raise DeployError("the local stack was not destroyed", "the engine's reason is above", remedy)
+    _checked(world, pulumi, "stack", "rm", "--yes", "--preserve-config", "--stack", world.stack)
+    shutil.rmtree(world.project_copy)
+    # Bundles, contexts and the packages they were made with: all of it comes back when it is needed.
+    shutil.rmtree(world.builds, ignore_errors=True)
 
 
 def _empty_buckets(world: World, pulumi: Engine, cloudflare: Emulated, out: TextIO) -> None:

@@ -43,6 +43,10 @@ def completed(wanted: dict[str, Any], machine: Machine) -> dict[str, Any]:
         sandbox["account_id"] = machine.account_id
     if domain := sandbox.get("domain"):
         sandbox["domain"] = _domain(domain, machine.port)
+    if routes := _section(sandbox, "worker").get("routes"):
+        sandbox["worker"]["routes"] = [_route(each) for each in routes]
+    if existing := _section(sandbox, "storage").get("existing"):
+        sandbox["storage"]["existing"] = {**existing, "create": True}
     key = {"sha256": hashlib.sha256(machine.api_key.encode()).hexdigest(), "tenant": "local", "scopes": ["*"]}
     if not machine.mounts and not has_own_worker(wanted):
         worker = sandbox.get("worker") or {}
@@ -52,10 +56,13 @@ def completed(wanted: dict[str, Any], machine: Machine) -> dict[str, Any]:
     return sandbox
 
 
-def zone(wanted: dict[str, Any]) -> str:
-    """Name the zone that the settings need the account to have; empty for none."""
+def zones(wanted: dict[str, Any]) -> list[str]:
+    """Name the zones that the settings need the account to have."""
     domain = _section(wanted, "domain")
-    return str(domain.get("zone") or domain.get("hostname") or "")
+    own = str(domain.get("zone") or domain.get("hostname") or "")
+    routes = _section(wanted, "worker").get("routes")
+    named = [_route(each)["zone"] for each in routes if isinstance(each, dict)] if isinstance(routes, list) else []
+    return [zone for zone in dict.fromkeys([own, *named]) if zone]
 
 
 def has_own_worker(wanted: dict[str, Any]) -> bool:
@@ -82,9 +89,13 @@ def _is_understood(wanted: dict[str, Any]) -> bool:
     kinds = [wanted, *further.values()]
     if not all(isinstance(kind, dict) for kind in kinds):
         return False
-    sections = [wanted.get(name) for name in ("further_sandboxes", "domain", "worker", "access")]
+    sections = [wanted.get(name) for name in ("further_sandboxes", "domain", "worker", "access", "storage")]
     sections += [kind.get("image") for kind in kinds]
     sections += [_section(wanted, "worker").get("variables"), _section(wanted, "access").get("api_keys")]
+    sections += [_section(wanted, "storage").get("existing")]
+    routes = _section(wanted, "worker").get("routes") or []
+    if not isinstance(routes, list) or not all(isinstance(route, dict) for route in routes):
+        return False
     return all(section is None or isinstance(section, dict) for section in sections)
 
 
@@ -93,6 +104,13 @@ def _domain(said: dict[str, Any], port: int) -> dict[str, Any]:
     domain = {name: value for name, value in said.items() if name != "zone_id"}
     here = str(domain.get("api_hostname") or domain.get("hostname") or "").endswith(".localhost")
     return {**domain, "local_port": port} if here else domain
+
+
+def _route(said: dict[str, Any]) -> dict[str, Any]:
+    """Give the settings of a route: here it is made, in a zone by name; where only an id is known, by the host's."""
+    host = str(said.get("pattern") or "").rpartition("://")[2].partition("/")[0].lstrip("*.")
+    route = {name: value for name, value in said.items() if name not in ("id", "zone_id")}
+    return {**route, "zone": str(said.get("zone") or host)}
 
 
 def _image(said: dict[str, Any], machine: Machine) -> dict[str, Any]:

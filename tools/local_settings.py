@@ -64,13 +64,12 @@ def openable(world: World, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def update_copy(world: World, wanted: dict[str, Any]) -> None:
     """Bring the original's settings into the copy; what is under version control wins."""
-    # Which settings came from the original: one that is removed there must go from the copy too.
-    noted = world.project_copy / "taken.json"
     settings = read(world.settings_copy) if world.settings_copy.exists() else {}
-    taken = json.loads(noted.read_text()) if noted.exists() else []
+    # A setting that is removed from the original must go from the copy too.
+    taken = json.loads(world.taken.read_text()) if world.taken.exists() else []
     by_hand = {key: value for key, value in (settings.get("config") or {}).items() if key not in taken}
     write_whole(world.settings_copy, yaml.safe_dump({**settings, "config": by_hand | wanted}))
-    write_whole(noted, json.dumps(sorted(wanted)))
+    write_whole(world.taken, json.dumps(sorted(wanted)))
 
 
 def is_outdated(world: World) -> bool:

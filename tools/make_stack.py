@@ -65,8 +65,8 @@ def shell_settings(world: World, wanted: Mapping[str, str]) -> str:
     lines = [f"unset {key}" for key in sorted(os.environ.keys() - wanted.keys())]
     changed = {key: value for key, value in wanted.items() if os.environ.get(key) != value}
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(changed.items())]
-    root, copy = (shlex.quote(str(place)) for place in (world.project.resolve(), world.settings_copy))
-    return "\n".join([*lines, _IN_THIS_FOLDER.format(root=root, copy=copy, stack=world.stack)])
+    root, copy, stack = map(shlex.quote, (str(world.project.resolve()), str(world.settings_copy), world.stack))
+    return "\n".join([*lines, _IN_THIS_FOLDER.format(root=root, copy=copy, stack=stack)])
 
 
 def _reached_at(url: str, port: int) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from tools import local_settings, stacks
 from tools.errors import SetupError
-from tools.world import World
+from tools.world import World, is_name
 
 FOLDER: Final = ".sandbox-local"
 """Where a world is unless another place is named: in the project, with a file that keeps it from version control."""
@@ -27,6 +27,11 @@ def world_of(project: Path, *, stack: str = "", folder: Path | None = None, port
     name = local_settings.read(file).get("name")
     if not isinstance(name, str) or not name:
         raise SetupError(f"cannot use {file}", "it does not name the project", "Begin it with `name:`")
+    letters = "letters, digits, hyphens, underscores and dots, 100 at most"
+    if not is_name(name):
+        raise SetupError(f"cannot use {file}", f"{name!r} is no name of a project", f"Use {letters}")
+    if stack and not is_name(stack):
+        raise SetupError("cannot use --stack", f"{stack!r} is no name of a stack", f"Use {letters}")
     place = folder or project / FOLDER
     command = f"{program(project)} local"
     found = World(project, name, stack or _STACK, place, command, port)

@@ -11,7 +11,6 @@ import contextlib
 import io
 import json
 import os
-import re
 import shutil
 import tarfile
 import tempfile
@@ -24,7 +23,7 @@ from tools import command, emulated, install, stacks
 from tools.errors import SetupError
 from tools.locks import locked
 from tools.progress import Board
-from tools.world import World
+from tools.world import World, is_name
 
 _FORMAT: Final = 1
 _ABOUT: Final = "about.json"
@@ -34,7 +33,6 @@ _MOST_FILES: Final = 200_000
 _ACCOUNT: Final = ("state.sqlite3", "state.sqlite3-wal", "blobs", "d1", "runtime/objects")
 _STATES: Final = (".pulumi/meta.yaml", ".pulumi/stacks")
 _KEYS: Final = {"account": "emulator/key", "token": "emulator/token", "passphrase": "passphrase", "api_key": "api-key"}
-_WORD: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,7 @@ def save(world: World, file: Path, out: TextIO) -> Saved:
     """Write a stack that is up; its emulator stops for that and is started again, its sandboxes end."""
     if not stacks.is_up(world):
         raise SetupError(f"{world.qualified} was not saved", "it is not up", f"Run `{world.command} up`")
+    _require_free(file, world)
     with locked(world.folder / "stack.lock", board=Board(), waiting_for="the local stack"):
         was_running = emulated.halt(world)
         try:
@@ -65,6 +64,21 @@ def save(world: World, file: Path, out: TextIO) -> Saved:
                 emulated.start(install.ensure(), world)
         print(f"Its sandboxes are not part of {file.name}; those that ran have ended.", file=out)
     return found
+
+
+def _require_free(file: Path, world: World) -> None:
+    """Refuse a place that cannot be written, or holds something, while everything still runs."""
+    if file.resolve().is_relative_to(world.folder.resolve()):
+        why, remedy = f"`down` takes {world.folder} away", "Name a file outside of it"
+    elif not file.parent.is_dir():
+        why, remedy = f"there is no folder {file.parent}", "Make it, or name a file elsewhere"
+    elif file.is_dir():
+        why, remedy = "it is a folder", f"Name a file in it, such as {file / world.stack}.stack"
+    elif there := [each.name for each in (file, keys_of(file)) if os.path.lexists(each)]:
+        why, remedy = f"{' and '.join(there)} would be overwritten", "Name another file, or remove what is there"
+    else:
+        return
+    raise SetupError(f"{world.qualified} was not saved to {file}", why, remedy)
 
 
 def _written(world: World, file: Path) -> Saved:
@@ -103,7 +117,7 @@ def _scratch(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
 
 def _files(world: World) -> Iterator[Path]:
     wanted = [world.emulator / name for name in _ACCOUNT] + [world.backend.parent / name for name in _STATES]
-    wanted += [world.settings_copy, world.project_copy / "taken.json"]
+    wanted += [world.settings_copy, world.taken]
     for place in wanted:
         found = place.rglob("*") if place.is_dir() else [place]
         yield from (path for path in sorted(found) if path.is_file() and not path.is_symlink())
@@ -116,7 +130,10 @@ def _present_keys(world: World) -> dict[str, str]:
 
 def load(world: World, file: Path, *, any_stack: bool) -> World:
     """Put a saved stack into an empty world; which stack it is. `up` starts it."""
-    with _opened(file) as tar:
+    with (
+        locked(world.folder / "stack.lock", board=Board(), waiting_for="the local stack"),
+        _opened(file) as tar,
+    ):
         about = _about(tar, file)
         if about["project"] != world.name:
             raise _refused(file, f"it is of the project {about['project']}, and this is {world.name}")
@@ -159,7 +176,7 @@ def _about(tar: tarfile.TarFile, file: Path) -> dict[str, str]:
         about = None
     if not isinstance(about, dict) or about.get("format") != _FORMAT:
         raise _refused(file, "its description is not one that this version understands")
-    if not all(isinstance(about.get(name), str) and _WORD.fullmatch(about[name]) for name in ("project", "stack")):
+    if not all(isinstance(about.get(name), str) and is_name(about[name]) for name in ("project", "stack")):
         raise _refused(file, "its description names no project and stack")
     return about
 
@@ -188,7 +205,7 @@ def _belongs(name: str, world: World) -> bool:
     path = PurePosixPath(name)
     if path.is_absolute() or path.as_posix() != name or ".." in path.parts or "\\" in name or "\0" in name:
         return False
-    exact = {world.settings_copy, world.project_copy / "taken.json"}
+    exact = {world.settings_copy, world.taken}
     wanted = [world.emulator / place for place in _ACCOUNT] + [world.backend.parent / place for place in _STATES]
     place = world.folder / path
     return place in exact or any(place == each or place.is_relative_to(each) for each in wanted)

@@ -16,5 +16,5 @@ def is_up(world: World) -> bool:
 
 
 def others(world: World) -> list[str]:
-    """Give those that `up` did not make: programs of yours that run on the same emulator."""
+    """Give the others that run on the same emulator: of this project, or programs of yours."""
     return [name for name in known(world.backend) if name != world.qualified]

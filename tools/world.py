@@ -1,10 +1,18 @@
 """Where a local stack lives: the project that is deployed, and a folder with its emulator, its state and its keys."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tools.paths import LOCAL, ROOT
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+def is_name(text: str) -> bool:
+    """Tell whether the engine takes it for the name of a project or a stack; it is part of paths here."""
+    return bool(_NAME.fullmatch(text)) and text not in (".", "..")
 
 
 @dataclass(frozen=True)
@@ -60,13 +68,23 @@ class World:
 
     @property
     def project_copy(self) -> Path:
-        """A project of the same name, in which the engine may write the stack's settings."""
-        return self.folder / "project"
+        """A project of the same name, for this stack alone, in which the engine may write its settings."""
+        return self.folder / "project" / self.name / self.stack
 
     @property
     def settings_copy(self) -> Path:
         """The stack's settings as the engine sees them."""
         return self.project_copy / f"Pulumi.{self.stack}.yaml"
+
+    @property
+    def taken(self) -> Path:
+        """Says which settings of the copy came from the original."""
+        return self.project_copy / "taken.json"
+
+    @property
+    def report(self) -> Path:
+        """What the last `up` has told."""
+        return self.project_copy / "up.json"
 
     @property
     def settings(self) -> Path:

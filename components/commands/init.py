@@ -21,6 +21,7 @@ from .exits import Exit
 from .formats import JSON, add_format, as_json
 
 _ACCOUNT: Final = "Account and token are taken from CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN."
+_LOCAL: Final = "Without an account, on this machine: `sandbox-stack local up`."
 _KEY: Final = (
     "Nobody may call yet: `sandbox-stack key --tenant team --scopes '*'` makes a key and prints the lines for {file}."
 )
@@ -186,7 +187,11 @@ def _report(form: str, folder: Path, files: list[str], answers: Answers) -> Exit
         told = {"folder": str(folder), "written": True, "files": files, "findings": findings, "next": following}
         sys.stdout.write(as_json(told))
     else:
-        hints = [_ACCOUNT, *([_KEY.format(file=f"Pulumi.{answers.stack}.yaml")] if answers.callers == "keys" else [])]
+        hints = [
+            _ACCOUNT,
+            _LOCAL,
+            *([_KEY.format(file=f"Pulumi.{answers.stack}.yaml")] if answers.callers == "keys" else []),
+        ]
         lines = ["", "Next:", *(f"  {line}" for line in following), "", *hints, ""]
         sys.stdout.write(
             _listing("Wrote", folder, files) + as_text(result.findings, result.projects) + "\n".join(lines)

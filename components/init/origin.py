@@ -12,15 +12,16 @@ NAME: Final = "pulumi-cloudflare-sandbox"
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
 
 
-def requirement() -> str:
+def requirement(extra: str = "") -> str:
     """Give the line: the address it was installed from, or its version if that was an index."""
+    name = f"{NAME}[{extra}]" if extra else NAME
     if (_CHECKOUT / "pyproject.toml").is_file():
-        return f"{NAME} @ {_CHECKOUT.as_uri()}"
+        return f"{name} @ {_CHECKOUT.as_uri()}"
     try:
         told = metadata.distribution(NAME).read_text("direct_url.json")
     except metadata.PackageNotFoundError:
         told = None
-    return f"{NAME} @ {address(json.loads(told))}" if told else f"{NAME}=={VERSION}"
+    return f"{name} @ {address(json.loads(told))}" if told else f"{name}=={VERSION}"
 
 
 def address(told: dict[str, Any]) -> str:

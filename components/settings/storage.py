@@ -148,6 +148,9 @@ class ExistingStorageSettings(Section):
     """Buckets by the name under which the Worker finds them."""
     namespaces: Annotated[dict[str, ExistingNamespaceSettings], each(_is_binding)] = Field(default_factory=dict)
     """KV namespaces by the name under which the Worker finds them."""
+    create: bool = False
+    """Whether they are made with the stack instead, and go with it, in an account that does not have them;
+    `sandbox-stack local` sets it."""
 
     @rule
     def _names_differ(self) -> None:

@@ -50,8 +50,8 @@ class Stack:
         self._told = json.loads(self._run("up"))
 
     def down(self) -> None:
-        """Destroy it and all that it holds."""
-        self._run("down", "--force")
+        """Destroy it and all that it holds; the emulator goes on."""
+        self._run("down", "--force", "--keep-emulator")
 
     @contextmanager
     def sandbox(self, name: str = "") -> Iterator[Sandbox]:

@@ -122,3 +122,7 @@ def test_colours_are_for_terminals_that_want_them(at_a_terminal: Callable[..., s
 def test_progress_is_for_terminals(capsys: pytest.CaptureFixture[str]):
     terminal.progress("1 of 2", sys.stderr)
     assert capsys.readouterr().err == ""
+
+
+def test_help_begins_with_the_way_without_an_account():
+    assert "sandbox-stack local up " in cli.parser().format_help().partition("start:")[0]

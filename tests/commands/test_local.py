@@ -66,7 +66,8 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch,
     assert anywhere.main(["status", "--project", "."]) == Exit.REFUSED
     assert capsys.readouterr().err == (
         "the emulator cannot run: these packages are missing: no_such_server. "
-        "Install them with the package: pip install 'pulumi-cloudflare-sandbox[local]'\n"
+        f"Install them with the package: {sys.executable} -m pip install "
+        f"'pulumi-cloudflare-sandbox[local] @ {ROOT.as_uri()}'\n"
     )
 
 

@@ -16,11 +16,11 @@ BUCKETS = {"UPLOADS": {"name": "uploads"}, "HERE": {"name": "in-europe", "jurisd
 NAMESPACES = {"CACHE": {"id": "d" * 32, "title": "the cache"}}
 
 
-def taken(buckets: dict[str, Any] = BUCKETS) -> tuple[Recorded, dict[str, Any]]:
+def taken(**said: Any) -> tuple[Recorded, dict[str, Any]]:
     bindings: dict[str, Any] = {}
 
     def program() -> None:
-        settings = ExistingStorageSettings.parse({"buckets": buckets, "namespaces": NAMESPACES})
+        settings = ExistingStorageSettings.parse({"buckets": BUCKETS, "namespaces": NAMESPACES, **said})
         bindings.update(take_over("box-existing", settings, ACCOUNT, pulumi.ResourceOptions()))
 
     return deploy(program), bindings
@@ -42,9 +42,17 @@ def test_buckets_and_namespaces_are_imported_and_outlive_the_stack():
 
 
 def test_bindings_that_differ_only_in_case_are_resources_of_their_own():
-    recorded, _ = taken({"DATA": {"name": "one"}, "Data": {"name": "two"}, "LOGS": {"name": "three"}})
+    recorded, _ = taken(buckets={"DATA": {"name": "one"}, "Data": {"name": "two"}, "LOGS": {"name": "three"}})
     names = [each.name for each in recorded.of("R2Bucket")]
     assert sorted(names) == ["box-existing-DATA", "box-existing-Data", "box-existing-logs"]
+
+
+def test_where_an_account_does_not_have_them_they_are_made_and_go_with_the_stack():
+    recorded, bindings = taken(create=True)
+    found = [*recorded.of("R2Bucket"), *recorded.of("WorkersKvNamespace")]
+    assert [each.inputs.get("name") or each.inputs["title"] for each in found] == ["uploads", "in-europe", "the cache"]
+    assert not any(each.options.get("importId") or each.options.get("retainOnDelete") for each in found)
+    assert sorted(bindings) == ["CACHE", "HERE", "UPLOADS"]
 
 
 def test_a_route_is_taken_over_by_its_id_and_else_made():

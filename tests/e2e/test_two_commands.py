@@ -273,7 +273,7 @@ def test_another_project_lives_on_the_same_emulator_and_is_not_forgotten(plain: 
     assert "PULUMI_OPTION_CONFIG_FILE" not in seen
     assert "2 unchanged" in plain.by_hand("pulumi preview --non-interactive")
     down = plain.succeed("down")
-    assert "The state of other/dev stays in .local/state; `make up` starts the emulator again for it.\n" in down
+    assert "The emulator goes on for other/dev, with its state in .local/state.\n" in down
     done = plain.make("clean")
     assert done.stderr.startswith(
         "error: nothing was removed: the state of other/dev is in .local/state. In its project run `pulumi destroy "

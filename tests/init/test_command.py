@@ -37,6 +37,7 @@ def test_it_writes_checks_and_says_how_to_go_on(
         "  pulumi stack init dev && pulumi up\n"
         "\n"
         "Account and token are taken from CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN.\n"
+        "Without an account, on this machine: `sandbox-stack local up`.\n"
         "Nobody may call yet: `sandbox-stack key --tenant team --scopes '*'` makes a key and prints the lines for "
         "Pulumi.dev.yaml.\n"
     )

@@ -155,3 +155,11 @@ def test_editors_find_the_schema_where_the_wheel_puts_it():
     text = plan(Answers(name="demo"), PACKAGE)["Pulumi.dev.yaml"]
     assert text.startswith(f"# yaml-language-server: $schema={SCHEMA}\n")
     assert f'= "{SCHEMA.removeprefix(".venv/")}"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_token_is_no_part_of_the_dev_container_itself():
+    """Who may inspect a container sees its environment; what is set for the tools in it is not part of that."""
+    made = plan(Answers(name="demo", devcontainer=True), "package")
+    document = json.loads(made[".devcontainer/devcontainer.json"])
+    assert "CLOUDFLARE_API_TOKEN" in document["remoteEnv"]
+    assert "containerEnv" not in document

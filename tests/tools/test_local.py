@@ -1,16 +1,21 @@
-"""Emptying the buckets of the local stack: what is deleted, and what never is."""
+"""Taking a local stack down: what is deleted, and what never is."""
 
+import io
 import json
 import sys
+from dataclasses import replace
+from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
-from tools import local, local_inputs
+from components.testing import Stack
+from components.testing import stack as of_tests
+from tools import anywhere, emulated, engine, install, local, local_inputs, projects, stacks
 from tools.engine import Engine
 from tools.errors import SetupError
-from tools.world import CHECKOUT
+from tools.world import CHECKOUT, World
 
 FILES = {"type": "cloudflare:index/r2Bucket:R2Bucket", "outputs": {"name": "files", "jurisdiction": "default"}}
 BACKUPS = {"type": "cloudflare:index/r2Bucket:R2Bucket", "outputs": {"name": "backups", "jurisdiction": "eu"}}
@@ -66,3 +71,102 @@ def test_a_worker_of_ones_own_has_no_smoke_test():
 
 def test_a_stack_that_never_came_up_has_no_buckets(monkeypatch: pytest.MonkeyPatch):
     assert emptied(monkeypatch) == []
+
+
+class Machine:
+    """Stands for engine and emulator: states go when they are removed, and what is stopped is noted."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.stopped = 0
+
+    def run(self, *arguments: str, **_: Any) -> CompletedProcess[str]:
+        if arguments[:2] == ("stack", "rm"):
+            state(replace(self.world, stack=arguments[-1])).unlink()
+        return CompletedProcess([], 0, "{}", "")
+
+    def show(self, *_: str, **__: Any) -> int:
+        return 0
+
+    def stop(self, *_: Any) -> None:
+        self.stopped += 1
+
+
+def state(world: World) -> Path:
+    return world.backend / "stacks" / world.name / f"{world.stack}.json"
+
+
+def stack_that_is_up(world: World) -> World:
+    for path in (state(world), world.settings_copy, world.taken, world.report, world.record):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    return world
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[World, World]:
+    (tmp_path / "Pulumi.yaml").write_text("name: demo\nruntime: python\n")
+    one = projects.world_of(tmp_path, stack="one")
+    projects.make_folder(one)
+    return stack_that_is_up(one), stack_that_is_up(replace(one, stack="two"))
+
+
+@pytest.fixture
+def machine(two: tuple[World, World], monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine(two[0])
+    monkeypatch.setattr(install, "ensure", lambda: None)
+    monkeypatch.setattr(engine, "isolated", lambda *_, **__: made)
+    monkeypatch.setattr(emulated, "start", lambda *_: emulated.Emulated("", "", ""))
+    monkeypatch.setattr(emulated, "stop", made.stop)
+    return made
+
+
+def test_a_stack_goes_alone_and_the_emulator_with_the_last(two: tuple[World, World], machine: Machine):
+    one, other = two
+    out = io.StringIO()
+    assert local.down(one, out)
+    assert (stacks.known(one.backend), machine.stopped) == (["demo/two"], 0)
+    assert out.getvalue() == "The emulator goes on for demo/two, with its state in .sandbox-local/state.\n"
+    assert [path.exists() for path in (one.settings_copy, one.taken, one.report)] == [False] * 3
+    assert [path.exists() for path in (other.settings_copy, other.taken, other.report)] == [True] * 3
+    assert local.down(other, out)
+    assert machine.stopped == 1
+
+
+def test_a_stack_that_is_not_up_takes_nothing_of_the_others_along(two: tuple[World, World], machine: Machine):
+    argv = ["down", "--project", str(two[0].project), "--stack", "typo", "--format", "json"]
+    assert anywhere.main(argv) == 0
+    assert (machine.stopped, two[0].report.exists(), two[1].report.exists()) == (0, True, True)
+
+
+def test_the_same_stack_of_another_project_has_settings_of_its_own(two: tuple[World, World]):
+    theirs = replace(two[0], name="other")
+    assert {theirs.settings_copy, theirs.taken, theirs.report}.isdisjoint(
+        {two[0].settings_copy, two[0].taken, two[0].report}
+    )
+
+
+def test_the_emulator_of_a_session_of_tests_outlives_its_stacks(
+    two: tuple[World, World], machine: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    def program(action: str, folder: Path, project: Path, *options: str) -> CompletedProcess[str]:
+        argv = [action, f"--project={project}", f"--folder={folder}", "--format=json", *options]
+        return CompletedProcess(argv, anywhere.main(argv), "", "")
+
+    monkeypatch.setattr(of_tests, "program", program)
+    emulator: Any = type("Emulator", (), {"folder": two[0].folder})
+    for world in two:
+        Stack(emulator, world.project, world.stack).down()
+    assert (stacks.known(two[0].backend), machine.stopped, two[0].folder.exists()) == ([], 0, True)
+
+
+def test_the_log_of_one_of_several_workers_is_asked_for_as_the_command_takes_it(
+    two: tuple[World, World], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(emulated, "running", lambda _: emulated.Emulated("", "", ""))
+    monkeypatch.setattr(emulated.Emulated, "control", lambda *_: [])
+    two[0].report.write_text('{"workers": {"a": "", "b": ""}}')
+    assert anywhere.main(["logs", "--project", str(two[0].project), "--stack", "one"]) == 2
+    told = capsys.readouterr().err
+    assert "there are a, b. Name a Worker: " in told
+    assert told.endswith(" local logs --worker NAME\n")

@@ -95,9 +95,27 @@ def test_ids_of_an_account_elsewhere_are_not_taken_along():
     elsewhere = {"hostname": "previews.example", "zone_id": "f" * 32}
     found = completed(Builder(name="here"), account_id="a" * 32, domain=elsewhere)
     assert (found.account_id, found.domain and found.domain.zone_id) == ("0" * 32, None)
-    assert local_inputs.zone({"domain": elsewhere}) == "previews.example"
-    assert local_inputs.zone({"domain": {**elsewhere, "zone": "example"}}) == "example"
-    assert local_inputs.zone({}) == ""
+    assert local_inputs.zones({"domain": elsewhere}) == ["previews.example"]
+    assert local_inputs.zones({"domain": {**elsewhere, "zone": "example"}}) == ["example"]
+    assert local_inputs.zones({}) == []
+
+
+def test_what_was_there_before_the_stack_elsewhere_is_made_here():
+    buckets = {"FILES": {"name": "theirs"}}
+    assert completed(Builder(name="here"), storage={"existing": {"buckets": buckets}}).storage.existing.create
+    assert not completed(Builder(name="here")).storage.existing.create
+
+
+def test_routes_that_exist_elsewhere_are_made_here_in_zones_that_the_account_gets():
+    ids = {"zone_id": "f" * 32, "id": "e" * 32}
+    routes = [{"pattern": "https://*.shop.example/api/*", **ids}, {"pattern": "a.b.example/*", "zone": "b.example"}]
+    found = completed(Builder(name="here"), worker={"routes": routes}).worker.routes
+    assert [(each.pattern, each.zone, each.zone_id, each.id) for each in found] == [
+        ("https://*.shop.example/api/*", "shop.example", None, None),
+        ("a.b.example/*", "b.example", None, None),
+    ]
+    document = {"domain": {"hostname": "b.example"}, "worker": {"routes": routes}}
+    assert local_inputs.zones(document) == ["b.example", "shop.example"]
 
 
 @pytest.mark.parametrize(
@@ -106,6 +124,10 @@ def test_ids_of_an_account_elsewhere_are_not_taken_along():
         {"image": "debian"},
         {"domain": ["previews.example"]},
         {"worker": {"variables": []}},
+        {"worker": {"routes": "example.com/*"}},
+        {"worker": {"routes": ["example.com/*"]}},
+        {"worker": {"routes": [None]}},
+        {"storage": {"existing": ["bucket"]}},
         {"access": {"api_keys": "mine"}},
         {"further_sandboxes": {"py": None}},
         {"further_sandboxes": []},
@@ -113,4 +135,4 @@ def test_ids_of_an_account_elsewhere_are_not_taken_along():
 )
 def test_settings_of_a_wrong_form_are_left_for_the_program_to_refuse(document: dict[str, Any]):
     assert whole(Builder(name="here"), document) is document
-    assert local_inputs.zone(document) == ""
+    assert local_inputs.zones(document) == []

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools import anywhere, local_settings, projects
+from tools import anywhere, local_settings, make_stack, projects
 from tools.errors import SetupError
 from tools.world import World
 
@@ -129,3 +129,19 @@ def test_secrets_of_another_world_are_named_unless_this_one_has_its_own(tmp_path
     assert opened == {"demo:plain": "a"}
     local_settings.update_copy(world, opened)
     assert local_settings.read(world.settings_copy)["config"]["demo:token"] == {"secure": "v1:ours"}
+
+
+@pytest.mark.parametrize("stack", ["../x", "..", "a;b", "a b", "$(id)", "x" * 101])
+def test_a_stack_that_the_engine_would_not_take_is_refused(tmp_path: Path, stack: str):
+    with pytest.raises(SetupError, match=r"cannot use --stack: .* is no name of a stack. Use letters, digits"):
+        projects.world_of(project(tmp_path), stack=stack)
+
+
+def test_a_project_whose_name_leads_elsewhere_is_refused(tmp_path: Path):
+    with pytest.raises(SetupError, match="is no name of a project"):
+        projects.world_of(project(tmp_path, name="../x"))
+
+
+def test_the_shell_gets_names_as_they_are(tmp_path: Path):
+    world = World(tmp_path, "demo", "a; touch b", tmp_path, "sandbox-stack local")
+    assert "PULUMI_STACK='a; touch b' " in make_stack.shell_settings(world, {})

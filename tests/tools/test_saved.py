@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import saved
+from tools import emulated, saved
 from tools.errors import SetupError
 from tools.world import World
 
@@ -23,8 +23,8 @@ FILES = {
     "emulator/runtime/objects/one.sqlite": b"an object",
     "state/.pulumi/meta.yaml": b"version: 1\n",
     "state/.pulumi/stacks/demo/dev.json": b"{}",
-    "project/Pulumi.dev.yaml": b"config: {}\n",
-    "project/taken.json": b"[]",
+    "project/demo/dev/Pulumi.dev.yaml": b"config: {}\n",
+    "project/demo/dev/taken.json": b"[]",
 }
 SECRETS = {"emulator/key": b"key", "emulator/token": b"token", "passphrase": b"pass", "api-key": b"api"}
 
@@ -60,7 +60,7 @@ def archive(folder: Path, *members: tuple[tarfile.TarInfo, bytes], about: object
 def refusal(world: World, file: Path) -> str:
     with pytest.raises(SetupError) as caught:
         saved.load(world, file, any_stack=True)
-    assert list(world.folder.iterdir()) == []
+    assert [path.name for path in world.folder.iterdir()] in ([], ["stack.lock"])
     return str(caught.value)
 
 
@@ -78,6 +78,7 @@ def test_what_is_saved_comes_back_for_its_owner_alone(tmp_path: Path, empty: Wor
         assert sorted(tar.getnames()) == sorted(["about.json", *FILES])
 
     assert saved.load(replace(empty, stack="local"), found.file, any_stack=True).stack == "dev"
+    (empty.folder / "stack.lock").unlink()
     written = {path.relative_to(empty.folder).as_posix(): path for path in empty.folder.rglob("*") if path.is_file()}
     assert {name: path.read_bytes() for name, path in written.items()} == FILES | SECRETS
     assert {stat.S_IMODE(path.stat().st_mode) for path in written.values()} == {0o600}
@@ -183,3 +184,49 @@ def test_another_stack_than_the_one_that_was_asked_for_is_refused(empty: World, 
 def test_a_stack_that_is_not_up_is_not_saved(empty: World, tmp_path: Path):
     with pytest.raises(SetupError, match="demo/dev was not saved: it is not up"):
         saved.save(empty, tmp_path / "x", io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("there", "there would be overwritten. Name another file, or remove what is there"),
+        ("half", "half.keys would be overwritten. Name another file, or remove what is there"),
+        ("missing/file", "/missing. Make it, or name a file elsewhere"),
+        ("folder", "it is a folder. Name a file in it, such as {tmp}/folder/dev.stack"),
+        ("world/file", "`down` takes {tmp}/world away. Name a file outside of it"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_anything_stops(
+    tmp_path: Path, place: str, why: str, monkeypatch: pytest.MonkeyPatch
+):
+    world = world_at(tmp_path / "world")
+    (tmp_path / "folder").mkdir()
+    for name in ("there", "half.keys", "world/state/.pulumi/stacks/demo/dev.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("kept")
+    monkeypatch.setattr(emulated, "halt", lambda _: pytest.fail("the emulator was stopped"))
+    with pytest.raises(SetupError) as caught:
+        saved.save(world, tmp_path / place, io.StringIO())
+    assert str(caught.value).startswith(f"demo/dev was not saved to {tmp_path / place}: ")
+    assert str(caught.value).endswith(why.format(tmp=tmp_path))
+    assert [(tmp_path / name).read_text() for name in ("there", "half.keys")] == ["kept", "kept"]
+
+
+def test_nothing_is_loaded_while_somebody_works_on_the_stack(
+    empty: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    class BusyError(Exception):
+        pass
+
+    def busy(path: Path, **_: object) -> None:
+        raise BusyError(path)
+
+    monkeypatch.setattr(saved, "locked", busy)
+    with pytest.raises(BusyError, match=r"stack\.lock"):
+        saved.load(empty, archive(tmp_path), any_stack=True)
+    assert list(empty.folder.iterdir()) == []
+
+
+def test_names_that_lead_elsewhere_are_refused(empty: World, tmp_path: Path):
+    file = archive(tmp_path, about={**ABOUT, "stack": ".."})
+    assert "its description names no project and stack" in refusal(empty, file)
