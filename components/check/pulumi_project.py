@@ -23,7 +23,8 @@ _KEY: Final = re.compile(r"([^:]+:)?settings")
 _PLUGIN: Final = "cloudflare-sandbox"
 _MOST_ALIASES: Final = 100
 _MAIN: Final = re.compile(r"^main:\s*['\"]?([^'\"\s#]+)", re.MULTILINE)
-_NAME: Final = re.compile(r"^name:\s*['\"]?([^'\"\s#]+)", re.MULTILINE)
+_NAME: Final = re.compile(r"^name:\s*['\"]?([^'\"\s#$]+)", re.MULTILINE)
+"""A template for `pulumi new` has `${PROJECT}` there, which is no name yet."""
 Judged = tuple[Stack, dict[str, str]]
 Place = Callable[[str], str]
 Hidden = Callable[[str], bool]
