@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+import ssl
 import struct
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from emulator.engine.container import Container, NotListeningError, Outgoing
+from emulator.engine.egress import SERVED
 from emulator.engine.images import Image
 from emulator.runtime.authority import Authority
 from emulator.runtime.endpoint import Endpoint
@@ -194,9 +196,9 @@ def test_endless_headers_are_no_answer(answer: bytes):
         _answered(answer + b"\r\n\r\n")
 
 
-def _outbound() -> Outbound:
+def _outbound(folder: Path = Path()) -> Outbound:
     anything = cast("Any", None)
-    return Outbound(anything, anything, Secrets(), "key", authority=Authority(), endpoint=Endpoint(Path(), anything))
+    return Outbound(anything, anything, Secrets(), "key", authority=Authority(), endpoint=Endpoint(folder, anything))
 
 
 async def _ended_by(asked: bytes) -> bool:
@@ -226,6 +228,32 @@ def test_a_sandbox_that_never_has_asked_is_not_listened_to():
     assert asyncio.run(_ended_by(b"GET / HTTP/1.1\r\na: " + b"b" * 1_000_000))
     assert asyncio.run(_ended_by(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200_000))
     assert asyncio.run(_ended_by(b"GET /" + b"b" * 1_000_000))
+
+
+async def _endpoint_answers(folder: Path, port: int, *, told: bool) -> bool:
+    """Whether a sandbox that greets the address of R2's endpoint on a port is greeted back in TLS."""
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    sandbox = Sandbox(Key("account", "namespace", "object"), "run", reaches_endpoint=told)
+    _outbound(folder).accept(sandbox, Outgoing(ours, str(SERVED), port))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(5):
+            _, writer = await asyncio.open_connection(sock=theirs, ssl=context, server_hostname="a.example")
+    except (OSError, TimeoutError):
+        return False
+    else:
+        writer.transport.abort()
+        return True
+    finally:
+        sandbox.ended.set_result({})
+
+
+def test_the_endpoint_is_reached_by_https_and_by_those_who_were_told_of_it(tmp_path: Path):
+    assert asyncio.run(_endpoint_answers(tmp_path, 443, told=True))
+    assert not asyncio.run(_endpoint_answers(tmp_path, 443, told=False))
+    assert not asyncio.run(_endpoint_answers(tmp_path, 80, told=True))
 
 
 class _Connected(Container):

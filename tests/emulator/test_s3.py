@@ -178,6 +178,21 @@ class TestBodies:
         got = s3.ask("GET", "/things/k")
         assert (got.content, got.headers.get("content-encoding")) == (b"helloyou!", None)
 
+    @pytest.mark.parametrize(
+        "end", [b"0\r\n\r\n" + b"more" * 50_000, b"0\r\n" + b"".join(b"a%d:b\r\n" % n for n in range(99)) + b"\r\n"]
+    )
+    def test_in_chunks_that_do_not_end_where_they_say(self, s3: Client, end: bytes):
+        headers = {"x-amz-decoded-content-length": "5", "content-encoding": "aws-chunked"}
+        sent = s3.signed("PUT", "/things/k", headers, payload="STREAMING-UNSIGNED-PAYLOAD-TRAILER")
+        answer = HTTP.put(f"{s3.origin}/things/k", content=b"5\r\nhello\r\n" + end, headers=sent)
+        assert refusal(answer) == (400, "IncompleteBody")
+
+    def test_documents_declare_no_entities_in_any_encoding(self, s3: Client):
+        text = '<!DOCTYPE d [<!ENTITY e "k">]><Delete><Object><Key>&e;</Key></Object></Delete>'
+        for content in (text.encode(), text.encode("utf-16")):
+            answer = s3.ask("POST", "/things?delete", content)
+            assert refusal(answer) == (400, "MalformedXML")
+
     def test_without_a_length_are_refused(self, s3: Client):
         sent = s3.signed("PUT", "/things/k", {}, payload="UNSIGNED-PAYLOAD")
         answer = HTTP.put(f"{s3.origin}/things/k", content=iter([b"x"]), headers=sent)

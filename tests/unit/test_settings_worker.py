@@ -187,3 +187,10 @@ def test_what_wrangler_says_as_well_has_rules_too(document: dict[str, Any], mess
 def test_the_worker_of_this_package_is_as_it_is(document: dict[str, Any], message: str):
     (problem,) = problems(SandboxSettings, document)
     assert problem.startswith(message)
+
+
+def test_egress_that_the_worker_would_not_learn_of_is_refused():
+    own = {"entry": "src/index.ts", "package_variables": False}
+    (problem,) = problems(SandboxSettings, {"worker": own, "egress": {"allow": "off"}})
+    assert problem.startswith("egress: the Worker would not learn of it, as worker.package_variables is false")
+    assert SandboxSettings.parse({"worker": own}).package_variables == {}

@@ -1,4 +1,6 @@
 /** A sandbox whose server is not the SDK's: what `make hostile` found, one by one. */
+import { gzipSync } from "node:zlib";
+
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { HERE } from "../build.mjs";
@@ -79,11 +81,20 @@ test.each([
   [["GET", "/files/exists?path=/a"], flooding("/api/exists", "a"), 502, "sandbox_failed"],
   [["POST", "/processes/p/wait", { port: 8080, ...LONG }], flooding("/api/port-watch", "a"), 502, "sandbox_failed"],
   [["POST", "/watch", { path: "/workspace" }], flooding("/api/watch", "data: {}\n\n"), 502, "sandbox_failed"],
+  [["POST", "/watch", { path: "/workspace" }], flooding("/api/watch", 'data: {"path":"watching"}\n\n'), 502, "sandbox_failed"],
   [CODE, flooding("/api/execute/code", 'data: {"type":"stdout","text":"again"}\n\n'), 413, "too_large"],
   [CODE, flooding("/api/execute/code", "a"), 413, "too_large"],
 ] as const)("%j of a server that does not stop is refused", async ([method, path, body], flood, status, problem) => {
   strange = flood;
   expect(await code(method, path, body)).toEqual([status, problem]);
+});
+
+test("an answer that is small only until it is unpacked is refused", async () => {
+  const packed = gzipSync(`{"success":true,"exists":true,"path":"/a","timestamp":""}${" ".repeat(50 * MIB)}`);
+  const head = `HTTP/1.1 200 x\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`;
+  expect(packed.length).toBeLessThan(64 * 1024);
+  strange = { path: "/api/exists", serve: async (_, wire) => (await wire.write(head), void (await wire.write(packed))) };
+  expect(await code("GET", "/files/exists?path=/a")).toEqual([502, "sandbox_failed"]);
 });
 
 test("a server that is never ready holds nobody beyond the limit", async () => {

@@ -129,8 +129,6 @@ class _Chunks:
 
     def feed(self, data: bytes) -> list[bytes]:
         """What of the content this piece has."""
-        if self._state == "done":
-            raise errors.INCOMPLETE(problem="there is more after its end")
         self._buffer += data
         found: list[bytes] = []
         while self._buffer and self._state != "done":
@@ -149,6 +147,8 @@ class _Chunks:
                 break
             self._buffer = rest
             self._line(line.decode("latin-1"))
+        if self._buffer and self._state == "done":
+            raise errors.INCOMPLETE(problem="there is more after its end")
         return found
 
     def _line(self, line: str) -> None:

@@ -32,6 +32,10 @@ let bomb: Uint8Array | undefined;
 /** Some hundred KiB that become ENDLESS. */
 const bombed = (): Uint8Array => (bomb ??= gzipSync(new Uint8Array(ENDLESS).fill(32), { level: 9 }));
 
+let little: Uint8Array | undefined;
+/** Less than the Worker reads at once, which becomes fifty MiB. */
+const smallBomb = (): Uint8Array => (little ??= gzipSync(new Uint8Array(50 * MIB).fill(32), { level: 9 }));
+
 const head = (status: number | string, headers: Record<string, string | number>): string =>
   `HTTP/1.1 ${status} x\r\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -144,6 +148,7 @@ function excess(chance: Chance, said: Said): Answer {
     [3, () => ({ kind: "endless events", send: async (wire) => (await wire.write(unending), flood(wire, LINES)) })],
     [2, () => ({ kind: "endless error", send: async (wire) => (await wire.write(head(500, { "content-type": type })), flood(wire, BLOCK)) })],
     [2, () => ({ kind: "gzip bomb", send: async (wire) => (await wire.write(head(200, { "content-type": type, "content-encoding": "gzip", "content-length": bombed().length })), void (await wire.write(bombed()))) })],
+    [2, () => ({ kind: "small gzip bomb", send: async (wire) => (await wire.write(head(200, { "content-type": "application/json", "content-encoding": "gzip", "content-length": smallBomb().length })), void (await wire.write(smallBomb()))) })],
     [3, () => ({ kind: "drip", send: (wire) => drip(wire, unending + textOf(said), 30) })],
     [2, () => ({ kind: "silence", send: (wire) => drip(wire, "", 0) })],
     [2, () => ({ kind: "silence after head", send: (wire) => drip(wire, unending, 0) })],
