@@ -249,6 +249,5 @@ def _unsaid(settings: SandboxSettings) -> list[str]:
         built = not (kind.image.dockerfile or kind.image.reference)
         found += [f"what is put into the image of the kind {kind.name}"] if built else []
     found += ["access (API keys, Zero Trust)"] if settings.access.api_keys or settings.access.zero_trust else []
-    found += ["egress"] if settings.egress.variables.keys() - settings.package_variables.keys() else []
     found += ["the rate limit of API keys"] if settings.worker.rate_limit else []
     return found

@@ -6,6 +6,7 @@ Wire names, required fields, types, enumerations and unions are the SDK's; unkno
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -127,7 +128,7 @@ def _kept(part: str, method: str, template: str, derive: Callable[[sdk.Request],
     request = sdk.find(method, template)
     schema = derive(request) if request else None
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(f".{os.getpid()}")
+    unfinished = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")  # threads ask, too
     unfinished.write_text(json.dumps(schema), encoding="utf-8")
     unfinished.replace(file)
     return schema
