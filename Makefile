@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler import sweep soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock
+.PHONY: help setup venv fuzz wrangler import sweep soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -33,7 +33,7 @@ test-quick: venv ## run the tests that need neither engine, wrangler, workerd no
 	$(PYTEST) -m "not engine and not wrangler and not workerd and not containers"
 
 sweep: setup ## fail every request of every run in every way, on the real engine; writes docs/faults.md
-	$(RUN) tests.provider.engine_sweep
+	$(RUN) bench.faults.engine
 
 lint: venv ## check style and types
 	$(RUN) ruff format --check .
@@ -48,41 +48,44 @@ lock: venv ## resolve requirements-dev.txt and the wheels of the base image anew
 	$(RUN) uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements-dev.txt -o requirements.lock
 	$(RUN) uv pip compile --python-version 3.11 --python-platform x86_64-manylinux_2_28 --only-binary :all: --generate-hashes --no-header --no-annotate emulator/base_image/wheels.in -o emulator/base_image/wheels.txt
 
+bump: venv ## list what is pinned and where, or pin another version: make bump NAME=sdk VERSION=1.2.3
+	@$(RUN) tools bump $(NAME) $(VERSION)
+
 fuzz: venv ## send 100,000 generated requests to the emulator
-	$(RUN) tests.emulator.fuzz --requests 100000
+	$(RUN) bench.fuzz.emulator --requests 100000
 
 wrangler: setup ## run more than 100 commands of the real wrangler against the emulator
-	$(RUN) tests.emulator.wrangler_commands
+	$(RUN) bench.wrangler.commands
 
 import: setup ## deploy 14 projects with the real wrangler, take each over with Pulumi, and print what became of it
-	$(RUN) tests.wrangler.trial
+	$(RUN) bench.wrangler.trial
 
 soak: setup ## start and destroy 200 sandboxes and run 1,000 commands, and print what was lost, left and grown
-	$(RUN) bench.soak
+	$(RUN) bench.sandboxes.soak
 
 large: setup ## move 1 GiB through a sandbox each way, and print how much memory that took
-	$(RUN) bench.large
+	$(RUN) bench.sandboxes.large
 
 ephemeral: setup ## make 500 one-shot runs under random limits, departures and kills, and print what was left behind
-	$(RUN) bench.ephemeral
+	$(RUN) bench.sandboxes.ephemeral
 
 hostile: setup ## have sandboxes give the Worker 20,000 hostile answers, and print what came of it
-	$(RUN) bench.hostile
+	$(RUN) bench.fuzz.hostile
 
 measure: setup ## measure the emulator, sandboxes, a preview, the check and the policy pack, and print tables
-	$(RUN) tests.emulator.measure
-	$(RUN) tests.emulator.measure_runtime
-	$(RUN) bench.sandboxes
-	$(RUN) tests.measure_preview
-	$(RUN) tests.engine.redeploys
-	$(RUN) tests.check.measure
-	$(RUN) tests.policy.measure_pack
+	$(RUN) bench.emulator.api
+	$(RUN) bench.emulator.runtime
+	$(RUN) bench.sandboxes.measure
+	$(RUN) bench.deployments.preview
+	$(RUN) bench.deployments.redeploys
+	$(RUN) bench.rules.check
+	$(RUN) bench.rules.pack
 
 bench: setup ## compare pulumi with wrangler on the emulator, and write docs/performance.md's tables
-	$(RUN) tests.bench
+	$(RUN) bench.deployments
 
 docs: venv ## bring the generated parts of the documentation up to date
-	$(RUN) tests.generated_docs
+	$(RUN) docs.generators
 
 clean: ## remove .venv, .local and what was built (run `make down` first)
 	$(TOOLS) clean

@@ -7,13 +7,12 @@ import pulumi
 import components
 
 components.fast_start()
-components.end_plainly()
 
 config = pulumi.Config()
 try:
     components.require_token(os.environ)
-    account = {"account_id": os.environ.get("CLOUDFLARE_ACCOUNT_ID")}
-    settings = components.SandboxSettings.parse(account | (config.get_object("settings") or {}))
+    account = os.environ.get("CLOUDFLARE_ACCOUNT_ID")
+    settings = components.SandboxSettings.parse(config.get_object("settings"), account_id=account)
     secrets = {name: config.require_secret(name) for name in settings.all_secrets}
     stack = components.SandboxStack(settings.name, settings, secrets=secrets)
 except (components.SettingsError, pulumi.RunError) as error:

@@ -5,17 +5,19 @@ program pays only for what it needs. Inside the package imports are relative, be
 `pulumi_cloudflare_sandbox`.
 """
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .access import AccessArgs, AccessGate
     from .application import ApplicationArgs, SandboxApplication
+    from .cloudflare.registry_credentials import get_registry_credentials
+    from .cloudflare.sandbox import ContainerApplication, RegistryImage, WorkerScript
     from .credentials import require_token
     from .domain import DomainArgs, PreviewDomain
     from .image import ImageArgs, SandboxImage
     from .program import end, end_plainly, fast_start
-    from .provider.resources import ContainerApplication, RegistryImage, WorkerScript, get_registry_credentials
     from .settings import SandboxSettings, SettingsError
     from .stack import SandboxStack
     from .storage import SandboxStorage, StorageArgs
@@ -47,38 +49,33 @@ __all__ = [
     "require_token",
 ]
 
-_HOMES = {
-    "AccessArgs": ".access",
-    "AccessGate": ".access",
-    "ApplicationArgs": ".application",
-    "ContainerApplication": ".provider.resources",
-    "DomainArgs": ".domain",
-    "ImageArgs": ".image",
-    "PreviewDomain": ".domain",
-    "RegistryImage": ".provider.resources",
-    "SandboxApplication": ".application",
-    "SandboxImage": ".image",
-    "SandboxSettings": ".settings",
-    "SandboxStack": ".stack",
-    "SandboxStorage": ".storage",
-    "SandboxWorker": ".worker",
-    "SettingsError": ".settings",
-    "StorageArgs": ".storage",
-    "WorkerArgs": ".worker",
-    "WorkerScript": ".provider.resources",
-    "get_registry_credentials": ".provider.resources",
-    "end": ".program",
-    "end_plainly": ".program",
-    "fast_start": ".program",
-    "require_token": ".credentials",
-}
+
+def lazily(package: str, homes: Mapping[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package, from the public names that each of its modules has."""
+    modules = {name: module for module, names in homes.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(modules[name], package), name)
+
+    return get, lambda: sorted(modules)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        ".access": ("AccessArgs", "AccessGate"),
+        ".application": ("ApplicationArgs", "SandboxApplication"),
+        ".cloudflare.registry_credentials": ("get_registry_credentials",),
+        ".cloudflare.sandbox": ("ContainerApplication", "RegistryImage", "WorkerScript"),
+        ".credentials": ("require_token",),
+        ".domain": ("DomainArgs", "PreviewDomain"),
+        ".image": ("ImageArgs", "SandboxImage"),
+        ".program": ("end", "end_plainly", "fast_start"),
+        ".settings": ("SandboxSettings", "SettingsError"),
+        ".stack": ("SandboxStack",),
+        ".storage": ("SandboxStorage", "StorageArgs"),
+        ".worker": ("SandboxWorker", "WorkerArgs"),
+    },
+)

@@ -10,8 +10,11 @@ from typing import Any, Final
 
 import pulumi
 
-from . import bridged
+from . import cloudflare
 from .naming import physical_name
+from .platform import access
+from .platform.bindings import PLAIN_TEXT, SECRET_TEXT
+from .settings import SettingsError
 from .settings.access import AccessSettings, ZeroTrustSettings, protected_hosts
 from .settings.domain import DomainSettings
 
@@ -33,10 +36,10 @@ class AccessArgs:
 
 
 def api_key_bindings(settings: AccessSettings) -> dict[str, Binding]:
-    """Give the Worker's binding for the API keys, if there are any; it is secret."""
+    """Return the Worker's binding for the API keys, if there are any; it is secret."""
     if not settings.api_keys:
         return {}
-    return {"API_KEYS": {"type": "secret_text", "text": pulumi.Output.secret(settings.api_keys_json)}}
+    return {access.API_KEYS: {"type": SECRET_TEXT, "text": pulumi.Output.secret(settings.api_keys_json)}}
 
 
 class AccessGate(pulumi.ComponentResource):
@@ -50,14 +53,17 @@ class AccessGate(pulumi.ComponentResource):
     """Bindings of the Worker by name, each with its type; secrets are secret."""
 
     def __init__(self, name: str, args: AccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        settings = args.settings
+        try:
+            hosts = protected_hosts(settings, args.domain)
+        except ValueError as error:
+            raise SettingsError([str(error)]) from None
         super().__init__(TYPE, name, None, opts)
         self._name = name
         self._args = args
-        settings = args.settings
-        hosts = protected_hosts(settings, args.domain)
         self.bindings = api_key_bindings(settings)
         audiences: dict[str, pulumi.Output[str]] = {}
-        tokens: dict[str, bridged.ZeroTrustAccessServiceToken] = {}
+        tokens: dict[str, cloudflare.ZeroTrustAccessServiceToken] = {}
         if settings.zero_trust is not None:
             tokens = self._tokens(settings.zero_trust)
             policies = self._policies(settings.zero_trust, tokens)
@@ -75,73 +81,79 @@ class AccessGate(pulumi.ComponentResource):
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, pulumi.Output[Any]]:
-        """Give the outputs under the names that state uses."""
+        """Return the outputs under the names that state uses."""
         return {"audiences": self.audiences, "service_tokens": self.service_tokens}
 
     def _physical(self, trust: ZeroTrustSettings, role: str) -> str:
         return trust.names.get(role) or physical_name(*self._args.prefix, role)
 
-    def _tokens(self, trust: ZeroTrustSettings) -> dict[str, "bridged.ZeroTrustAccessServiceToken"]:
+    def _tokens(self, trust: ZeroTrustSettings) -> dict[str, cloudflare.ZeroTrustAccessServiceToken]:
         return {
-            machine: bridged.ZeroTrustAccessServiceToken(
+            machine: cloudflare.ZeroTrustAccessServiceToken(
                 f"{self._name}-{machine}-token",
-                account_id=self._args.account_id,
-                name=self._physical(trust, machine),
-                duration=trust.token_duration,
-                opts=pulumi.ResourceOptions(parent=self),
+                {
+                    "account_id": self._args.account_id,
+                    "name": self._physical(trust, machine),
+                    "duration": trust.token_duration,
+                },
+                pulumi.ResourceOptions(parent=self),
             )
             for machine in sorted(set(trust.service_tokens))
         }
 
     def _policies(
-        self, trust: ZeroTrustSettings, tokens: dict[str, "bridged.ZeroTrustAccessServiceToken"]
-    ) -> list["bridged.ZeroTrustAccessPolicy"]:
+        self, trust: ZeroTrustSettings, tokens: dict[str, cloudflare.ZeroTrustAccessServiceToken]
+    ) -> list[cloudflare.ZeroTrustAccessPolicy]:
         machines = [{"service_token": {"token_id": token.id}} for token in tokens.values()]
         wanted: dict[str, tuple[str, list[Any]]] = {
             "machines": ("non_identity", machines),
             "people": ("allow", trust.people),
         }
         return [
-            bridged.ZeroTrustAccessPolicy(
+            cloudflare.ZeroTrustAccessPolicy(
                 f"{self._name}-{role}",
-                account_id=self._args.account_id,
-                name=self._physical(trust, role),
-                decision=decision,
-                includes=includes,
-                session_duration=trust.session_duration,
-                opts=pulumi.ResourceOptions(parent=self),
+                {
+                    "account_id": self._args.account_id,
+                    "name": self._physical(trust, role),
+                    "decision": decision,
+                    "includes": includes,
+                    "session_duration": trust.session_duration,
+                },
+                pulumi.ResourceOptions(parent=self),
             )
             for role, (decision, includes) in wanted.items()
             if includes
         ]
 
     def _application(
-        self, trust: ZeroTrustSettings, role: str, host: str, policies: list["bridged.ZeroTrustAccessPolicy"]
+        self, trust: ZeroTrustSettings, role: str, host: str, policies: list[cloudflare.ZeroTrustAccessPolicy]
     ) -> pulumi.Output[str]:
-        application = bridged.ZeroTrustAccessApplication(
+        application = cloudflare.ZeroTrustAccessApplication(
             f"{self._name}-{role}",
-            account_id=self._args.account_id,
-            name=self._physical(trust, role),
-            type="self_hosted",
-            domain=host,
-            session_duration=trust.session_duration,
-            app_launcher_visible=False,
-            http_only_cookie_attribute=True,
-            # A machine whose token is refused is told so instead of being sent to a page to log in.
-            service_auth401_redirect=True if role == "api" else None,
-            policies=[{"id": policy.id, "precedence": place} for place, policy in enumerate(policies, 1)],
-            opts=pulumi.ResourceOptions(parent=self),
+            {
+                "account_id": self._args.account_id,
+                "name": self._physical(trust, role),
+                "type": "self_hosted",
+                "domain": host,
+                "session_duration": trust.session_duration,
+                "app_launcher_visible": False,
+                "http_only_cookie_attribute": True,
+                # A machine whose token is refused is told so instead of being sent to a page to log in.
+                "service_auth401_redirect": True if role == "api" else None,
+                "policies": [{"id": policy.id, "precedence": place} for place, policy in enumerate(policies, 1)],
+            },
+            pulumi.ResourceOptions(parent=self),
         )
         return application.aud
 
     def _tell_the_worker(self, trust: ZeroTrustSettings, audiences: dict[str, pulumi.Output[str]]) -> None:
-        variables: dict[str, pulumi.Input[str]] = {"ACCESS_TEAM_DOMAIN": trust.team_domain}
+        variables: dict[str, pulumi.Input[str]] = {access.TEAM_DOMAIN: trust.team_domain}
         if "api" in audiences:
-            variables["ACCESS_AUDIENCES"] = audiences["api"].apply(lambda tag: json.dumps([tag]))
+            variables[access.AUDIENCES] = audiences["api"].apply(lambda tag: json.dumps([tag]))
         if "previews" in audiences:
-            variables["PREVIEW_ACCESS"] = "required"
-            variables["PREVIEW_ACCESS_AUDIENCES"] = audiences["previews"].apply(lambda tag: json.dumps([tag]))
+            variables[access.PREVIEWS] = "required"
+            variables[access.PREVIEW_AUDIENCES] = audiences["previews"].apply(lambda tag: json.dumps([tag]))
         if trust.scopes is not None:
-            variables["ACCESS_SCOPES"] = json.dumps(sorted(trust.scopes), separators=(",", ":"))
+            variables[access.SCOPES] = json.dumps(sorted(trust.scopes), separators=(",", ":"))
         for name, text in variables.items():
-            self.bindings[name] = {"type": "plain_text", "text": text}
+            self.bindings[name] = {"type": PLAIN_TEXT, "text": text}

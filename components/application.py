@@ -9,15 +9,15 @@ from typing import Final
 
 import pulumi
 
-from .platform.containers import MANAGED, SCHEDULED
-from .platform.sdk import Generation
-from .provider.resources import (
+from .cloudflare.sandbox import (
     ContainerApplication,
     ContainerApplicationArgs,
     PlacementConstraintsArgs,
     RolloutSettingsArgs,
 )
-from .settings.container import DEFAULT_INSTANCE_TYPE, ContainerSettings, RolloutSettings
+from .platform.containers import MANAGED, SANDBOX_INSTANCE_TYPE, SCHEDULED
+from .platform.sdk import Generation
+from .settings.container import ContainerSettings, RolloutSettings
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxApplication"
 
@@ -85,7 +85,7 @@ def _scheduled(args: ApplicationArgs) -> ContainerApplicationArgs:
             "disk_mb": settings.size.disk_mb,
         }
     else:
-        arguments["instance_type"] = settings.instance_type or DEFAULT_INSTANCE_TYPE
+        arguments["instance_type"] = settings.instance_type or SANDBOX_INSTANCE_TYPE
     constraints: PlacementConstraintsArgs = {}
     if settings.regions:
         constraints["regions"] = list(settings.regions)

@@ -5,6 +5,7 @@ The table here is all that `--help` needs; a module is loaded when its command i
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from .commands.exits import Exit
+from .errors import UserError
 from .version import VERSION
 
 PROGRAM: Final = "sandbox-stack"
@@ -41,7 +43,7 @@ GROUPS: Final = {
     },
     "check": {
         "check": Command(
-            ".commands.check", "find the known mistakes in a wrangler or Pulumi project and say how to mend each"
+            ".commands.check", "find the known mistakes in a wrangler or Pulumi project and say how to fix each"
         ),
         "policy": Command(
             ".commands.policy", "print the folder of the policy pack, for `pulumi preview --policy-pack`"
@@ -70,11 +72,14 @@ COMMANDS: Final = {name: command for group in GROUPS.values() for name, command 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code."""
+    """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
         parser().print_help(sys.stderr)
         return Exit.REFUSED
+    for stream in (sys.stdout, sys.stderr):  # names of files and broken documents may hold what an output cannot show
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         parsed = parser(given[0]).parse_args(given)
         code = int(parsed.run(parsed))
@@ -85,11 +90,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
         return Exit.UNREAD
+    except UserError as error:
+        sys.stderr.write(f"{error}\n")
+        return Exit.REFUSED
     return code
 
 
 def parser(*wanted: str) -> argparse.ArgumentParser:
-    """Give the parser, with the arguments of the commands that are wanted: each loads its module."""
+    """Return the parser, with the arguments of the commands that are wanted: each loads its module."""
     whole = argparse.ArgumentParser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [--help] [--version] COMMAND …",

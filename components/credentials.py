@@ -9,9 +9,9 @@ from typing import Final
 
 import pulumi
 
+from .platform import api
 from .settings import SettingsError
 
-VARIABLE: Final = "CLOUDFLARE_API_TOKEN"
 _CONFIGURED: Final = ("cloudflare:apiToken", "cloudflare-sandbox:apiToken")
 _TOKEN: Final = re.compile(r"[0-9A-Za-z_-]{40,80}")
 
@@ -20,9 +20,9 @@ def require_token(environment: Mapping[str, str]) -> None:
     """Refuse to go on without a token; a preview that asks the account for nothing may do without."""
     if all(map(pulumi.runtime.get_config, _CONFIGURED)):
         return
-    problem = _problem(environment.get(VARIABLE), previewing=pulumi.runtime.is_dry_run())
+    problem = _problem(environment.get(api.TOKEN), previewing=pulumi.runtime.is_dry_run())
     if problem:
-        raise SettingsError([f"{VARIABLE}: {problem}"])
+        raise SettingsError([f"{api.TOKEN}: {problem}"])
 
 
 def _problem(token: str | None, *, previewing: bool) -> str:

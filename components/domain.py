@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pulumi
 
-from . import bridged
+from . import cloudflare
 from .lookup import Question
 from .naming import physical_name
 from .settings.domain import DomainSettings
@@ -53,7 +53,7 @@ class PreviewDomain(pulumi.ComponentResource):
         settings = args.settings
         if settings.warning:
             pulumi.log.warn(settings.warning, resource=self)
-        self.zone_id = self._zone_id()
+        self.zone_id = pulumi.Output.from_input(settings.zone_id or self._zone_id(settings))
         # Other services must be spared before the wildcard takes their requests, and as long as it does.
         spared = [self._route(host, f"{name}-bypass-{host}") for host in settings.bypass]
         for role, host in settings.hosts.items():
@@ -66,29 +66,26 @@ class PreviewDomain(pulumi.ComponentResource):
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, pulumi.Output[Any]]:
-        """Give the outputs under the names that state uses."""
+        """Return the outputs under the names that state uses."""
         return {"preview_hostname": self.preview_hostname, "api_url": self.api_url, "zone_id": self.zone_id}
 
-    def _zone_id(self) -> pulumi.Output[str]:
-        settings = self._args.settings
-        if settings.zone_id is not None:
-            return pulumi.Output.from_input(settings.zone_id)
-        found = bridged.get_zone_output(
-            filter={"match": "all", "name": settings.zone_name}, opts=pulumi.InvokeOutputOptions(parent=self)
-        )
-        return _zone_question(settings).told(found.zone_id)
+    def _zone_id(self, settings: DomainSettings) -> pulumi.Output[str]:
+        found = _question(settings).told(cloudflare.get_zone_output(settings.zone_name, self))
+        return found.apply(lambda zone: zone.zone_id)
 
     def _record(self, role: str, host: str) -> None:
-        bridged.DnsRecord(
+        cloudflare.DnsRecord(
             f"{self._name}-{role}",
-            zone_id=self.zone_id,
-            name=host,
-            type="AAAA",
-            content=_NOWHERE,
-            proxied=True,
-            ttl=_AUTOMATIC,
-            comment=f"Sandbox stack {physical_name(*self._args.prefix)}",
-            opts=pulumi.ResourceOptions(parent=self),
+            {
+                "zone_id": self.zone_id,
+                "name": host,
+                "type": "AAAA",
+                "content": _NOWHERE,
+                "proxied": True,
+                "ttl": _AUTOMATIC,
+                "comment": f"Sandbox stack {physical_name(*self._args.prefix)}",
+            },
+            pulumi.ResourceOptions(parent=self),
         )
 
     def _route(
@@ -97,30 +94,35 @@ class PreviewDomain(pulumi.ComponentResource):
         name: str,
         script: pulumi.Input[str] | None = None,
         depends_on: list[pulumi.Resource] | None = None,
-    ) -> "bridged.WorkersRoute":
-        return bridged.WorkersRoute(
+    ) -> cloudflare.WorkersRoute:
+        return cloudflare.WorkersRoute(
             name,
-            zone_id=self.zone_id,
-            pattern=f"{host}/*",
-            script=script,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=depends_on),
+            {"zone_id": self.zone_id, "pattern": f"{host}/*", "script": script},
+            pulumi.ResourceOptions(parent=self, depends_on=depends_on),
         )
 
     def _certificate(self, hosts: tuple[str, ...]) -> None:
-        bridged.CertificatePack(
+        cloudflare.CertificatePack(
             f"{self._name}-certificate",
-            zone_id=self.zone_id,
-            type="advanced",
-            hosts=list(hosts),
-            certificate_authority=self._args.settings.certificate_authority,
-            validation_method="txt",
-            validity_days=_VALIDITY_DAYS,
+            {
+                "zone_id": self.zone_id,
+                "type": "advanced",
+                "hosts": list(hosts),
+                "certificate_authority": self._args.settings.certificate_authority,
+                "validation_method": "txt",
+                "validity_days": _VALIDITY_DAYS,
+            },
             # The plugin sees no change in fewer hosts, and would leave a certificate for a host that was given up.
-            opts=pulumi.ResourceOptions(parent=self, replacement_trigger=sorted(hosts)),
+            pulumi.ResourceOptions(parent=self, replacement_trigger=sorted(hosts)),
         )
 
 
-def _zone_question(settings: DomainSettings) -> Question:
+def zone_id(settings: DomainSettings, parent: pulumi.Resource) -> str:
+    """Ask the account for the id of the zone, and wait for it."""
+    return _question(settings).answered(lambda: cloudflare.get_zone(settings.zone_name, parent)).zone_id
+
+
+def _question(settings: DomainSettings) -> Question:
     name = settings.zone_name
     setting = "domain.zone" if settings.zone else "domain.hostname, which stands for the zone as domain.zone is not set"
     return Question(

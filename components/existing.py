@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any
 
 import pulumi
 
-from . import bridged
+from . import cloudflare
+from .platform.bindings import KV_NAMESPACE, R2_BUCKET
+from .platform.r2 import DEFAULT_JURISDICTION
 from .settings.storage import ExistingStorageSettings
 
 Binding = dict[str, pulumi.Input[Any]]
-_DEFAULT: Final = "default"
 
 
 def take_over(
@@ -20,30 +21,27 @@ def take_over(
     bindings: dict[str, Binding] = {}
     bucket_names, namespace_names = _names(name, settings.buckets), _names(name, settings.namespaces)
     for binding, each in settings.buckets.items():
-        jurisdiction = None if each.jurisdiction == _DEFAULT else each.jurisdiction
-        bucket = bridged.R2Bucket(
+        jurisdiction = None if each.jurisdiction == DEFAULT_JURISDICTION else each.jurisdiction
+        bucket = cloudflare.R2Bucket(
             bucket_names[binding],
-            account_id=account_id,
-            name=each.name,
-            jurisdiction=jurisdiction,
-            opts=opts if settings.create else _kept(opts, f"{account_id}/{each.name}/{each.jurisdiction}"),
+            {"account_id": account_id, "name": each.name, "jurisdiction": jurisdiction},
+            opts if settings.create else _kept(opts, f"{account_id}/{each.name}/{each.jurisdiction}"),
         )
-        bindings[binding] = {"type": "r2_bucket", "bucket_name": bucket.name}
+        bindings[binding] = {"type": R2_BUCKET, "bucket_name": bucket.name}
         if jurisdiction:
             bindings[binding]["jurisdiction"] = jurisdiction
     for binding, kept in settings.namespaces.items():
-        namespace = bridged.WorkersKvNamespace(
+        namespace = cloudflare.WorkersKvNamespace(
             namespace_names[binding],
-            account_id=account_id,
-            title=kept.title,
-            opts=opts if settings.create else _kept(opts, f"{account_id}/{kept.id}"),
+            {"account_id": account_id, "title": kept.title},
+            opts if settings.create else _kept(opts, f"{account_id}/{kept.id}"),
         )
-        bindings[binding] = {"type": "kv_namespace", "namespace_id": namespace.id}
+        bindings[binding] = {"type": KV_NAMESPACE, "namespace_id": namespace.id}
     return bindings
 
 
 def _names(name: str, bindings: Collection[str]) -> dict[str, str]:
-    """Give resources their names: in lower case, but for bindings that differ in nothing else."""
+    """Return names for resources: in lower case, but for bindings that differ in nothing else."""
     times = Counter(each.lower() for each in bindings)
     return {each: f"{name}-{each.lower() if times[each.lower()] == 1 else each}" for each in bindings}
 

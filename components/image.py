@@ -8,6 +8,8 @@ before a resource is made.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -16,14 +18,19 @@ from pulumi import Input, Output
 from pulumi.runtime.proto.resource_pb2 import RESOURCE_MONITOR_FEATURE_ERROR_HOOKS
 from pulumi.runtime.settings import monitor_supports_feature
 
-from .bundle import context, dockerfile, dockerfile_checks, packaged
+from . import rules
+from .bundle import context, dockerfile, packaged
 from .bundle.dockerfile import Recipe
+from .cloudflare.registry_credentials import get_registry_credentials
+from .cloudflare.sandbox import RegistryCredentials, RegistryImage
+from .facts.stack import Dockerfile, Stack
+from .platform.containers import IMAGE_PLATFORM
 from .platform.sdk import Generation
-from .provider.resources import RegistryImage, get_registry_credentials
+from .settings import SettingsError
+from .settings.facts import image_alone, severities
 from .settings.image import ImageSettings
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxImage"
-PLATFORM: Final = "linux/amd64"
 
 
 @dataclass(frozen=True)
@@ -50,10 +57,21 @@ class ImageArgs:
     """What it means for others if the image cannot be built; said when that happens."""
     images_folder: Path = field(default_factory=lambda: packaged.folder("images"))
     """Templates of Dockerfiles."""
+    rules: Mapping[str, str] = field(default_factory=dict)
+    """Rules that are more or less strict than docs/rules.md says, by id."""
+    place: str = "image"
+    """Where its settings stand, for messages."""
+    judged: bool = False
+    """Whether the rules have judged it already, as a part of its stack."""
+
+    @cached_property
+    def build(self) -> "Build":
+        """What is to be built; a SettingsError names all that is wrong with it."""
+        return prepare(self)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Build:
     """A build as far as it follows from files and settings: where its context is, and its hash."""
 
     context: Path
@@ -61,27 +79,45 @@ class Plan:
     content_hash: str
 
 
-def plan(args: ImageArgs) -> Plan:
-    """Check everything, write a rendered context, and say what is to be built; a ValueError names all mistakes."""
-    found = [*_wrong_secrets(args)]
-    planned = None
+def prepare(args: ImageArgs) -> Build:
+    """Check everything, write a rendered context, and say what is to be built; a SettingsError names all mistakes."""
+    wrong = _wrong_secrets(args)
+    build = None
     try:
-        planned = _own(args) if args.settings.dockerfile else _rendered(args)
+        own = own_dockerfile(args.settings, args.project_folder, args.place) if args.settings.dockerfile else None
+        wrong += [] if args.judged else _refused(args, own)
+        build = _own(args) if args.settings.dockerfile else _rendered(args)
     except ValueError as error:
-        found += str(error).splitlines()
-    if planned is None or found:
-        raise ValueError("the image cannot be built:\n" + "\n".join(f"  {each}" for each in found))
-    return planned
+        wrong += str(error).splitlines()
+    if build is None or wrong:
+        raise SettingsError(wrong)
+    return build
+
+
+def _refused(args: ImageArgs, own: Dockerfile | None) -> list[str]:
+    known = image_alone(args.settings, args.place, args.generation, args.sdk_version, own)
+    return judge(known, args.rules)
+
+
+def judge(known: Stack, overrides: Mapping[str, str]) -> list[str]:
+    """Return what the mandatory rules refuse; if that is nothing, warn of what the advisory ones find."""
+    found = rules.check(known, today=datetime.now(UTC).date(), overrides=severities(overrides))
+    refused = [each.text() for each in found if each.severity == rules.MANDATORY]
+    for each in () if refused else found:
+        pulumi.log.warn(each.text())
+    return refused
 
 
 def _wrong_secrets(args: ImageArgs) -> list[str]:
     named, given = set(args.settings.build_secrets), set(args.secrets)
-    nameless = "which image.build_secrets does not name; name it there"
-    without = [f"image.build_secrets: {name} has no value; give it one" for name in sorted(named - given)]
-    return [*without, *(f"a value is given for the build secret {name}, {nameless}" for name in sorted(given - named))]
+    without = [f"{args.place}.build_secrets: {name} has no value; give it one" for name in sorted(named - given)]
+    nameless = [
+        f"{args.place}.build_secrets: {name} is given and not named; name it there" for name in sorted(given - named)
+    ]
+    return [*without, *nameless]
 
 
-def _rendered(args: ImageArgs) -> Plan:
+def _rendered(args: ImageArgs) -> Build:
     settings = args.settings
     recipe = Recipe(
         version=args.sdk_version,
@@ -97,32 +133,45 @@ def _rendered(args: ImageArgs) -> Plan:
         environment=settings.environment,
         secrets=settings.build_secrets,
     )
-    if problems := list(dockerfile.problems(recipe)):
-        raise ValueError("\n".join(problems))
     text = dockerfile.render(recipe, args.images_folder)
     ignored = (args.images_folder / recipe.form / context.IGNORE_FILE).read_text(encoding="utf-8")
     content = context.rendered(text, ignored, settings.files, args.project_folder)
     content_hash = context.content_hash(content)
     folder = args.build_folder / context.short(content_hash)
     context.write(content, folder)
-    return Plan(_named(folder, args), _named(folder / "Dockerfile", args), content_hash)
+    return Build(_named(folder, args), _named(folder / "Dockerfile", args), content_hash)
 
 
-def _own(args: ImageArgs) -> Plan:
-    project, named = args.project_folder, str(args.settings.dockerfile)
-    path = context.inside(project, named, f"image.dockerfile: {named}")
+def own_dockerfile(settings: ImageSettings, project: Path, place: str) -> Dockerfile:
+    """Read what a Dockerfile of one's own says; a ValueError says why it cannot be read."""
+    from .facts.dockerfile import facts  # noqa: PLC0415 - a ready image needs none of it
+
+    named = str(settings.dockerfile)
+    path = context.inside(project, named, f"{place}.dockerfile: {named}")
     if not path.is_file():
-        raise ValueError(f"image.dockerfile: {named} does not exist; write it, or take the setting out")
+        raise ValueError(f"{place}.dockerfile: {named} does not exist; write it, or take the setting out")
+    try:
+        found = facts(named, path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{place}.dockerfile: {named} cannot be read ({error}); write it as UTF-8 text") from None
+    if found is None:
+        raise ValueError(f"{place}.dockerfile: {named} has no FROM; begin it with the image to build on")
+    return found
+
+
+def _own(args: ImageArgs) -> Build:
+    path = args.project_folder / str(args.settings.dockerfile)
     folder = path.parent
     if args.settings.context:
-        folder = context.inside(project, args.settings.context, f"image.context: {args.settings.context}")
+        folder = context.inside(
+            args.project_folder, args.settings.context, f"{args.place}.context: {args.settings.context}"
+        )
     if not folder.is_dir():
-        raise ValueError(f"image.context: {args.settings.context} is no folder; make it, or take the setting out")
-    text = path.read_text(encoding="utf-8")
-    if wrong := dockerfile_checks.findings(text, args.sdk_version, args.generation):
-        raise ValueError("\n".join(f"{named}: {each}" for each in wrong))
+        raise ValueError(
+            f"{args.place}.context: {args.settings.context} is no folder; make it, or take the setting out"
+        )
     content_hash = context.content_hash(context.existing(folder, path))
-    return Plan(_named(folder, args), _named(path, args), content_hash)
+    return Build(_named(folder, args), _named(path, args), content_hash)
 
 
 def _named(path: Path, args: ImageArgs) -> Path:
@@ -140,8 +189,7 @@ class _Login:
     password: Output[str]
 
 
-def _login(account_id: Input[str], opts: pulumi.InvokeOutputOptions) -> _Login:
-    minted = get_registry_credentials(account_id, opts=opts)
+def _login(minted: Output[RegistryCredentials]) -> _Login:
     host = Output.unsecret(minted.apply(lambda found: found["host"]))
     username = Output.unsecret(minted.apply(lambda found: found["username"]))
     # A preview has no password, and docker-build takes an empty one for an unknown one and would not build.
@@ -155,7 +203,7 @@ class _Job:
 
     name: str
     args: ImageArgs
-    plan: Plan
+    build: Build
     login: _Login
     tag: Output[str]
 
@@ -172,15 +220,23 @@ class SandboxImage(pulumi.ComponentResource):
     size: Output[int | None]
     """Bytes of its layers, compressed; unknown to us for a ready image."""
 
-    def __init__(self, name: str, args: ImageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        planned = None if args.settings.reference else plan(args)
+    def __init__(
+        self,
+        name: str,
+        args: ImageArgs,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        credentials: RegistryCredentials | None = None,
+    ) -> None:
+        """Build or take an image; credentials for the registry are minted for it where none are given."""
+        build = None if args.settings.reference else args.build
         super().__init__(TYPE, name, None, opts)
-        if planned is None:
+        if build is None:
             self.reference = Output.from_input(str(args.settings.reference))
             self.repository, self.context_hash = Output.from_input(""), Output.from_input("")
             self.size = Output.from_input(None)
         else:
-            self._build(name, args, planned)
+            self._build(name, args, build, credentials)
         self.register_outputs(
             {
                 "reference": self.reference,
@@ -190,15 +246,19 @@ class SandboxImage(pulumi.ComponentResource):
             }
         )
 
-    def _build(self, name: str, args: ImageArgs, planned: Plan) -> None:
+    def _build(self, name: str, args: ImageArgs, build: Build, credentials: RegistryCredentials | None) -> None:
         repository = args.settings.repository or args.repository
-        login = _login(args.account_id, pulumi.InvokeOutputOptions(parent=self))
-        tag = Output.format("{}/{}/{}:{}", login.host, args.account_id, repository, context.short(planned.content_hash))
+        login = _login(
+            Output.secret(credentials)
+            if credentials
+            else get_registry_credentials(args.account_id, opts=pulumi.InvokeOutputOptions(parent=self))
+        )
+        tag = Output.format("{}/{}/{}:{}", login.host, args.account_id, repository, context.short(build.content_hash))
         hooks = self._hooks(name, args.if_not_built)
         # A builder would delete what it pushed with the credentials in its state, expired by then: RegistryImage does.
         opts = pulumi.ResourceOptions(parent=self, retain_on_delete=True, hooks=hooks)
-        build = _with_docker if args.settings.builder.engine == "docker" else _with_buildkit
-        digest = build(_Job(name, args, planned, login, tag), opts)
+        built = _with_docker if args.settings.builder.engine == "docker" else _with_buildkit
+        digest = built(_Job(name, args, build, login, tag), opts)
         image = RegistryImage(
             name,
             {"account_id": args.account_id, "repository": repository, "digest": digest},
@@ -206,7 +266,7 @@ class SandboxImage(pulumi.ComponentResource):
         )
         self.reference, self.size = image.reference, image.size
         self.repository = Output.from_input(repository)
-        self.context_hash = Output.from_input(planned.content_hash)
+        self.context_hash = Output.from_input(build.content_hash)
 
     def _hooks(self, name: str, meaning: str) -> pulumi.ResourceHookBinding | None:
         """Say what a failure means, where the engine can tell of one: the program itself is over by then."""
@@ -231,7 +291,7 @@ def _failed_step(errors: Sequence[str]) -> str:
 
 
 def _with_buildkit(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
-    """Build and push; give the digest."""
+    """Build and push; return the digest."""
     import pulumi_docker_build as docker_build  # noqa: PLC0415 - costs a second that a ready image need not pay
 
     builder = job.args.settings.builder
@@ -242,8 +302,8 @@ def _with_buildkit(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
         exports=[docker_build.ExportArgs(raw="type=registry")],
         tags=[job.tag],
         platforms=[docker_build.Platform.LINUX_AMD64],
-        context=docker_build.BuildContextArgs(location=job.plan.context.as_posix()),
-        dockerfile=docker_build.DockerfileArgs(location=job.plan.dockerfile.as_posix()),
+        context=docker_build.BuildContextArgs(location=job.build.context.as_posix()),
+        dockerfile=docker_build.DockerfileArgs(location=job.build.dockerfile.as_posix()),
         registries=[
             docker_build.RegistryArgs(
                 address=job.login.host,
@@ -262,14 +322,14 @@ def _with_buildkit(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
 
 
 def _with_docker(job: _Job, opts: pulumi.ResourceOptions) -> Output[str]:
-    """Build and push with the Docker daemon; give the digest."""
+    """Build and push with the Docker daemon; return the digest."""
     import pulumi_docker as docker  # noqa: PLC0415 - as above
 
     image = docker.Image(
         job.name,
         image_name=job.tag,
         build=docker.DockerBuildArgs(
-            context=job.plan.context.as_posix(), dockerfile=job.plan.dockerfile.as_posix(), platform=PLATFORM
+            context=job.build.context.as_posix(), dockerfile=job.build.dockerfile.as_posix(), platform=IMAGE_PLATFORM
         ),
         registry=docker.RegistryArgs(
             server=job.login.host,

@@ -1,9 +1,10 @@
 """Questions of a program to the account.
 
-One that fails ends the program with its message; a traceback of the SDK above it would tell nothing more.
+One that fails is an error with a message of its own; a traceback of the SDK above it would tell nothing more.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Never, TypeVar
 
@@ -11,8 +12,6 @@ import pulumi
 
 T = TypeVar("T")
 
-unanswered: Final[list[str]] = []
-"""Messages of questions that failed, each of which the engine shows."""
 _STOPPED: Final = ("the client connection is closing", "Resource monitor has terminated")
 """How a call ends that was under way when the engine stopped the run."""
 _NOT_ONE: Final = re.compile(r"failed to find exactly one result: (\d+) found")
@@ -33,17 +32,22 @@ class Question:
     not_one: str = ""
     """What to say where something else than one thing was found."""
 
+    def answered(self, ask: Callable[[], T]) -> T:
+        """Ask, wait and return the answer; a failure is a RunError with a message for the user."""
+        try:
+            return ask()
+        except Exception as error:  # noqa: BLE001 - the SDK has no class of its own for a call that failed
+            raise pulumi.RunError(self.explained(str(error))) from None
+
     def told(self, answer: pulumi.Output[T]) -> pulumi.Output[T]:
-        """Give the answer; a failure ends the program with one message."""
+        """Return the answer; a failure ends the program with one message."""
         return answer.recover(self._tell)
 
     def _tell(self, error: Exception) -> Never:
-        message = self.explained(str(error))
-        unanswered.append(message)
-        raise pulumi.RunError(message) from None
+        raise pulumi.RunError(self.explained(str(error))) from None
 
     def explained(self, said: str) -> str:
-        """Give the message for what the plugin said."""
+        """Return the message for what the plugin said."""
         if any(words in said for words in _STOPPED):
             return f"{self.what} could not be looked up, as another error stopped the run"
         if self.not_one and (found := _NOT_ONE.search(said)):

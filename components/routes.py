@@ -1,12 +1,21 @@
 """Routes that lead requests to a Worker; one that exists already is taken over by its id."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
-from . import bridged
+from . import cloudflare
 from .lookup import Question
 from .settings.worker import RouteSettings
+
+
+def with_zones(
+    routes: Sequence[RouteSettings], known: Mapping[str, str], parent: pulumi.Resource | None
+) -> list[RouteSettings]:
+    """Return the routes with the ids of their zones; the account is asked once for each zone that is not known."""
+    wanted = dict.fromkeys(str(route.zone) for route in routes if not route.zone_id)
+    ids = {zone: known.get(zone) or _zone_id(zone, parent) for zone in wanted}
+    return [route if route.zone_id else route.model_copy(update={"zone_id": ids[str(route.zone)]}) for route in routes]
 
 
 def make_routes(
@@ -16,26 +25,25 @@ def make_routes(
     after: Sequence[pulumi.Resource],
     opts: pulumi.ResourceOptions,
 ) -> None:
-    """Make the routes once the Worker has all that it needs to answer."""
+    """Make routes whose zones are known, once the Worker has all that it needs to answer."""
     for route in routes:
         own = pulumi.ResourceOptions(depends_on=[*after], import_=f"{route.zone_id}/{route.id}" if route.id else None)
-        bridged.WorkersRoute(
+        cloudflare.WorkersRoute(
             f"{name}-{route.pattern}",
-            zone_id=route.zone_id or _zone_id(str(route.zone), opts),
-            pattern=route.pattern,
-            script=script_name,
-            opts=pulumi.ResourceOptions.merge(opts, own),
+            {
+                "zone_id": str(route.zone_id),
+                "pattern": route.pattern,
+                "script": script_name,
+            },
+            pulumi.ResourceOptions.merge(opts, own),
         )
 
 
-def _zone_id(name: str, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    found = bridged.get_zone_output(
-        filter={"match": "all", "name": name}, opts=pulumi.InvokeOutputOptions(parent=opts.parent)
-    )
+def _zone_id(name: str, parent: pulumi.Resource | None) -> str:
     question = Question(
         what=f"the zone {name} (worker.routes)",
         permission="Zone Read",
         setting="set zone_id of the route instead of zone",
         not_one=f"worker.routes: {{count}} zones called {name} can be seen with this API token, and one is needed",
     )
-    return question.told(found.zone_id)
+    return question.answered(lambda: cloudflare.get_zone(name, parent)).zone_id

@@ -5,9 +5,9 @@ kind of sandbox, buckets and a KV namespace, and where asked for a preview domai
 is the reverse: previews stop answering first, applications go before the Worker, storage goes last.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -15,31 +15,32 @@ from weakref import WeakKeyDictionary
 import pulumi
 from pulumi import Output
 
-from . import rules
 from .access import AccessArgs, AccessGate, Binding, api_key_bindings
 from .application import ApplicationArgs, SandboxApplication
 from .bundle import packaged
 from .bundle import worker as code
-from .domain import DomainArgs, PreviewDomain
+from .cloudflare.registry_credentials import wait_for_registry_credentials
+from .domain import DomainArgs, PreviewDomain, zone_id
 from .existing import take_over
-from .image import ImageArgs, SandboxImage
+from .facts.stack import Fact, Package
+from .image import ImageArgs, SandboxImage, judge, own_dockerfile
 from .naming import physical_name
-from .routes import make_routes
-from .rules.facts import Package
+from .routes import make_routes, with_zones
 from .settings import SandboxSettings, SettingsError
 from .settings.document import MAIN_KIND, Kind
 from .settings.domain import DomainSettings, overlaps
 from .settings.facts import facts
-from .storage import SandboxStorage, StorageArgs
+from .settings.worker import clashes
+from .storage import SandboxStorage, StorageArgs, token_permission_groups
 from .worker import SandboxWorker, WorkerArgs
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxStack"
 BUILD_FOLDER: Final = ".sandbox-build"
 """Where bundles and build contexts are made, in the project's folder; all of it can be deleted and comes back."""
-LEFT_ALONE: Final = "Worker and applications stay as they were; mend the build and run `pulumi up` again"
+LEFT_ALONE: Final = "Worker and applications stay as they were; fix the build and run `pulumi up` again"
 MAYBE_AHEAD: Final = (
     "the applications stay as they were; the Worker may have new code already, as worker.waits_for_images is false; "
-    "mend the build and run `pulumi up` again"
+    "fix the build and run `pulumi up` again"
 )
 """What an image that could not be built means for the rest of the stack."""
 
@@ -91,27 +92,33 @@ class SandboxStack(pulumi.ComponentResource):
             secrets: values of the secrets that the settings name.
             folder: where paths in the settings begin; the program's folder if left out.
         """
-        plan = _prepared(settings, dict(secrets or {}), folder or Path())
+        prepared = _prepared(settings, dict(secrets or {}), folder or Path())
         if settings.domain:
             _claim_hosts(name, settings.domain)
         super().__init__(TYPE, name, None, opts)
+        settings = _looked_up(settings, prepared.account_id, self)
+        credentials = wait_for_registry_credentials(prepared.account_id, self) if prepared.images else None
         child = pulumi.ResourceOptions(parent=self)
         # A part that would hold nothing is left out: the engine writes the whole state for each that it registers.
         storage = gate = None
         if settings.storage.used:
-            kept = StorageArgs(settings.storage, plan.account_id, plan.prefix, lasting=plan.lasting)
+            kept = StorageArgs(settings.storage, prepared.account_id, prepared.prefix, lasting=prepared.lasting)
             storage = SandboxStorage(f"{name}-storage", kept, child)
         if settings.access.zero_trust:
-            guarded = AccessArgs(settings.access, settings.domain, plan.account_id, plan.prefix)
+            guarded = AccessArgs(settings.access, settings.domain, prepared.account_id, prepared.prefix)
             gate = AccessGate(f"{name}-access", guarded, child)
-        existing = take_over(f"{name}-existing", settings.storage.existing, plan.account_id, child)
+        existing = take_over(f"{name}-existing", settings.storage.existing, prepared.account_id, child)
         bindings = {
             **(storage.bindings if storage else {}),
             **existing,
             **(gate.bindings if gate else api_key_bindings(settings.access)),
         }
         built = {
-            kind.name: plan.image(f"{name}-image", kind, child) for kind in settings.kinds if not kind.image.reference
+            kind.name: SandboxImage(
+                _suffixed(f"{name}-image", kind), prepared.images[kind.name], child, credentials=credentials
+            )
+            for kind in settings.kinds
+            if kind.name in prepared.images
         }
         images = {
             kind.name: built[kind.name].reference
@@ -119,16 +126,16 @@ class SandboxStack(pulumi.ComponentResource):
             else Output.from_input(str(kind.image.reference))
             for kind in settings.kinds
         }
-        worker = SandboxWorker(f"{name}-worker", plan.worker_args(bindings, images, [*built.values()]), child)
+        worker = SandboxWorker(f"{name}-worker", prepared.worker_args(bindings, images, [*built.values()]), child)
         applications = {
             kind.name: SandboxApplication(
-                _suffixed(f"{name}-containers", kind), plan.application_args(kind, worker, images[kind.name]), child
+                _suffixed(f"{name}-containers", kind), prepared.application_args(kind, worker, images[kind.name]), child
             )
             for kind in settings.kinds
         }
         domain = None
         if settings.domain:
-            args = DomainArgs(settings.domain, worker.script_name, plan.prefix, after=[*applications.values()])
+            args = DomainArgs(settings.domain, worker.script_name, prepared.prefix, after=[*applications.values()])
             domain = PreviewDomain(f"{name}-domain", args, child)
 
         if settings.worker.routes:
@@ -146,21 +153,21 @@ class SandboxStack(pulumi.ComponentResource):
         self.bucket_names = storage.bucket_names if storage else Output.from_input({})
         self.service_tokens = gate.service_tokens if gate else Output.secret({})
         self.environment = Output.from_input(settings.environment)
-        self.sdk_version = Output.from_input(plan.sdk_version)
+        self.sdk_version = Output.from_input(prepared.sdk_version)
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, Output[Any]]:
-        """Give the outputs under the names that state and exports use."""
+        """Return the outputs under the names that state and exports use."""
         return {name: getattr(self, name) for name in SandboxStack.__annotations__}
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Prepared:
     """Everything that is settled before a resource is made."""
 
     settings: SandboxSettings
     account_id: str
-    sdk_version: str
+    package: Package
     bundle: code.WorkerBundle
     prefix: tuple[str, ...]
     secrets: Mapping[str, pulumi.Input[str]]
@@ -170,9 +177,17 @@ class _Plan:
     def lasting(self) -> bool:
         return self.settings.environment == "lasting"
 
-    def image(self, name: str, kind: Kind, opts: pulumi.ResourceOptions) -> SandboxImage:
-        """Build the image of a kind of sandbox."""
-        args = ImageArgs(
+    @property
+    def sdk_version(self) -> str:
+        return self.settings.sdk.version or str(self.package.locked and self.package.locked.value)
+
+    @cached_property
+    def images(self) -> Mapping[str, ImageArgs]:
+        """Images to build, by kind of sandbox."""
+        return {kind.name: self._image_args(kind) for kind in self.settings.kinds if not kind.image.reference}
+
+    def _image_args(self, kind: Kind) -> ImageArgs:
+        return ImageArgs(
             settings=kind.image,
             account_id=self.account_id,
             repository=physical_name(*self.prefix, kind.name),
@@ -182,11 +197,9 @@ class _Plan:
             build_folder=self.folder / BUILD_FOLDER / "images",
             secrets={secret: self.secrets[secret] for secret in kind.image.build_secrets},
             if_not_built=LEFT_ALONE if self.settings.worker.waits_for_images else MAYBE_AHEAD,
+            place=kind.path("image"),
+            judged=True,
         )
-        try:
-            return SandboxImage(_suffixed(name, kind), args, opts)
-        except ValueError as error:
-            raise pulumi.RunError(str(error)) from error
 
     def worker_args(
         self,
@@ -225,6 +238,23 @@ class _Plan:
         )
 
 
+def _looked_up(settings: SandboxSettings, account_id: str, parent: pulumi.Resource) -> SandboxSettings:
+    """Return the settings with the ids that only the account knows, so that no mistake in them leaves half a stack."""
+    known: dict[str, Any] = {}
+    backups, domain = settings.storage.backups, settings.domain
+    if backups.enabled and backups.token and not backups.token_permission_groups:
+        groups = token_permission_groups(account_id, parent)
+        backups = backups.model_copy(update={"token_permission_groups": groups})
+        known["storage"] = settings.storage.model_copy(update={"backups": backups})
+    zones: dict[str, str] = {}
+    if domain:
+        zones[domain.zone_name] = domain.zone_id or zone_id(domain, parent)
+        known["domain"] = domain.model_copy(update={"zone_id": zones[domain.zone_name]})
+    routes = with_zones(settings.worker.routes, zones, parent)
+    known["worker"] = settings.worker.model_copy(update={"routes": routes})
+    return settings.model_copy(update=known)
+
+
 def _claim_hosts(name: str, domain: DomainSettings) -> None:
     """Refuse hosts that another stack of this program decides about: the one deployed last would win."""
     others = _DOMAINS.setdefault(pulumi.runtime.get_root_resource(), {})
@@ -238,44 +268,57 @@ def _suffixed(name: str, kind: Kind) -> str:
     return name if kind.name == MAIN_KIND else f"{name}-{kind.name}"
 
 
-def _prepared(settings: SandboxSettings, secrets: Mapping[str, pulumi.Input[str]], folder: Path) -> _Plan:
+def _prepared(settings: SandboxSettings, secrets: Mapping[str, pulumi.Input[str]], folder: Path) -> _Prepared:
     """Settle everything that can be settled without an account; every mistake is told before anything is made."""
     wrong = [f"secrets: {name} has no value; give it one" for name in settings.all_secrets if name not in secrets]
     wrong += [
         f"secrets: {name} is given and not named; name it there"
         for name in sorted(set(secrets) - set(settings.all_secrets))
     ]
+    wrong += clashes(settings.binding_names)
     if settings.account_id is None:
         wrong.append("account_id: is required; add it, or set CLOUDFLARE_ACCOUNT_ID where the program runs")
     if wrong or settings.account_id is None:
         raise SettingsError(wrong)
     try:
-        version = _sdk_version(settings, folder)
+        locked = _locked(settings, folder)
         bundle = _bundle(settings, folder)
-        _agree(version, bundle)
     except code.BundleError as error:
         raise pulumi.RunError(str(error)) from error
-    _judge(settings, version, bundle)
+    package = Package("sdk", locked=Fact(bundle.sdk_version or locked, "worker"))
     prefix = (settings.name, pulumi.get_stack())
-    return _Plan(settings, settings.account_id, version, bundle, prefix, secrets, folder)
+    prepared = _Prepared(settings, settings.account_id, package, bundle, prefix, secrets, folder)
+    _judge(prepared)
+    _builds(prepared.images.values())
+    return prepared
 
 
-def _agree(version: str, bundle: code.WorkerBundle) -> None:
-    """Refuse a bundle with another SDK than the images get."""
-    if bundle.sdk_version and bundle.sdk_version != version:
-        where = f"sdk.version: {version} is not what the Worker is bundled with ({bundle.sdk_version})"
-        raise SettingsError([f"{where}; correct it, or install that version beside the Worker's entry"])
-
-
-def _judge(settings: SandboxSettings, version: str, bundle: code.WorkerBundle) -> None:
+def _judge(prepared: _Prepared) -> None:
     """Refuse what a mandatory rule refuses, before anything is made; warn of what an advisory one finds."""
-    known = facts(settings, Package.of("sdk", locked=version), bundle.exports)
-    found = rules.check(known, today=datetime.now(UTC).date(), overrides=settings.rules)
-    refused = [finding.text() for finding in found if finding.severity == rules.MANDATORY]
-    if refused:
-        raise pulumi.RunError("\n".join(refused))
-    for finding in found:
-        pulumi.log.warn(finding.text())
+    settings = prepared.settings
+    try:
+        own = {
+            kind.name: own_dockerfile(kind.image, prepared.folder, kind.path("image"))
+            for kind in settings.kinds
+            if kind.image.dockerfile
+        }
+    except ValueError as error:
+        raise SettingsError([str(error)]) from None
+    known = facts(settings, prepared.package, prepared.bundle.exports, own)
+    if refused := judge(known, settings.rules):
+        raise SettingsError(refused)
+
+
+def _builds(images: Iterable[ImageArgs]) -> None:
+    """Refuse what cannot be built, all of it at once."""
+    wrong = []
+    for args in images:
+        try:
+            args.build  # noqa: B018 - it is kept for the component
+        except SettingsError as error:
+            wrong += error.problems
+    if wrong:
+        raise SettingsError(wrong)
 
 
 def _bundle(settings: SandboxSettings, folder: Path) -> code.WorkerBundle:
@@ -288,15 +331,11 @@ def _bundle(settings: SandboxSettings, folder: Path) -> code.WorkerBundle:
     return code.packaged_worker(build_folder, further_classes=further)
 
 
-def _sdk_version(settings: SandboxSettings, folder: Path) -> str:
-    """Give the version that the Worker's lock file resolves; a setting that says otherwise is a mistake."""
+def _locked(settings: SandboxSettings, folder: Path) -> str | None:
+    """Return the version of the SDK that the Worker's lock file resolves; None where the settings have to say it."""
     entry = settings.worker.entry
     source = code.project_of(folder / entry) if entry else packaged.folder("worker_src")
     locked = None if settings.worker.bundle else code.sdk_version(source)
-    wanted = settings.sdk.version
-    if wanted and locked and wanted != locked:
-        where = f"sdk.version: {wanted} is not what the Worker's lock file resolves ({locked})"
-        raise SettingsError([f"{where}; remove it, or update the SDK"])
-    if not (wanted or locked):
+    if not (settings.sdk.version or locked):
         raise SettingsError(["sdk.version: the Worker has no package-lock.json that names the SDK; add the version"])
-    return str(wanted or locked)
+    return locked

@@ -7,19 +7,25 @@ resources.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pulumi
 
-from . import bridged
+from . import cloudflare
 from .bundle.worker import WorkerBundle
+from .cloudflare.sandbox import (
+    WorkerLimitsArgs,
+    WorkerObservabilityArgs,
+    WorkerPlacementArgs,
+    WorkerScript,
+    WorkerScriptArgs,
+)
 from .platform import compatibility
-from .platform.bindings import SECRET_KINDS
-from .provider.resources import WorkerScript, WorkerScriptArgs
-from .settings.worker import ObservabilitySettings, WorkerSettings
+from .platform.bindings import DURABLE_OBJECT, PLAIN_TEXT, RATE_LIMIT, SECRET_KINDS, SECRET_TEXT
+from .settings import SettingsError
+from .settings.worker import RATE_LIMITER, ObservabilitySettings, WorkerSettings, clashes
 
 TYPE: Final = "cloudflare-sandbox:index:SandboxWorker"
-RATE_LIMITER: Final = "RATE_LIMITER"
 
 Bindings = Mapping[str, Mapping[str, Any]]
 
@@ -59,22 +65,25 @@ class SandboxWorker(pulumi.ComponentResource):
     """URL on workers.dev, if it answers there."""
 
     def __init__(self, name: str, args: WorkerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        script_args = _script(args)
         super().__init__(TYPE, name, None, opts)
         settings = args.settings
         # Not `protect=False`: that would undo protection given to the whole component.
         protected = pulumi.ResourceOptions(
             parent=self, protect=True if args.lasting else None, depends_on=[*args.after]
         )
-        script = WorkerScript(name, _script(args), protected)
+        script = WorkerScript(name, script_args, protected)
         if settings.adopt and pulumi.runtime.is_dry_run():
             pulumi.log.warn(_taken_over(args.script_name, settings.schedules), resource=self)
         if settings.schedules:
-            bridged.WorkersCronTrigger(
+            cloudflare.WorkersCronTrigger(
                 f"{name}-schedules",
-                account_id=args.account_id,
-                script_name=script.script_name,
-                schedules=[{"cron": each} for each in settings.schedules],
-                opts=pulumi.ResourceOptions(parent=self, deleted_with=script),
+                {
+                    "account_id": args.account_id,
+                    "script_name": script.script_name,
+                    "schedules": [{"cron": each} for each in settings.schedules],
+                },
+                pulumi.ResourceOptions(parent=self, deleted_with=script),
             )
         self.script_name = script.script_name
         self.version_id = script.version_id
@@ -121,9 +130,9 @@ def _script(args: WorkerArgs) -> WorkerScriptArgs:
     }
     limits = {"cpu_ms": settings.cpu_milliseconds, "subrequests": settings.subrequests}
     if any(limits.values()):
-        arguments["limits"] = {name: value for name, value in limits.items() if value}
+        arguments["limits"] = cast("WorkerLimitsArgs", {name: value for name, value in limits.items() if value})
     if settings.placement:
-        arguments["placement"] = settings.placement.model_dump(exclude_none=True)
+        arguments["placement"] = cast("WorkerPlacementArgs", settings.placement.model_dump(exclude_none=True))
     if settings.preview_urls:
         arguments["preview_urls"] = True
     if settings.logpush:
@@ -135,13 +144,13 @@ def _script(args: WorkerArgs) -> WorkerScriptArgs:
     return arguments
 
 
-def _observability(settings: ObservabilitySettings) -> dict[str, Any]:
+def _observability(settings: ObservabilitySettings) -> WorkerObservabilityArgs:
     said: dict[str, Any] = {"enabled": settings.enabled, "head_sampling_rate": settings.sampling_rate}
     for name, records in (("logs", settings.logs), ("traces", settings.traces)):
         if records:
             fields = records.model_dump()
             said[name] = {"head_sampling_rate": fields.pop("sampling_rate"), **fields}
-    return said
+    return cast("WorkerObservabilityArgs", said)
 
 
 def _classes(args: WorkerArgs) -> dict[str, Any]:
@@ -156,41 +165,37 @@ def _classes(args: WorkerArgs) -> dict[str, Any]:
 
 
 def _bindings(args: WorkerArgs) -> dict[str, Any]:
-    """Give all bindings; a name that is used twice is refused, as one would silently lose."""
-    limit = args.settings.rate_limit
-    sources: list[tuple[str, Bindings]] = [
-        ("a sandbox class", _class_bindings(args.classes, args.settings)),
-        ("worker.classes", _class_bindings(args.settings.classes, args.settings)),
-        ("this package", args.bindings),
-        ("this package", {name: {"type": "plain_text", "text": text} for name, text in args.variables.items()}),
-        ("secrets", {name: {"type": "secret_text", "text": text} for name, text in args.secrets.items()}),
-        (
-            "this package",
-            {RATE_LIMITER: _rate_limiter(args.script_name, limit.requests, limit.period_seconds)} if limit else {},
-        ),
-        ("worker.variables", {n: {"type": "plain_text", "text": text} for n, text in args.settings.variables.items()}),
-        ("worker.bindings", args.settings.bindings),
+    """Return all bindings; a name that is used twice is refused."""
+    settings, limit = args.settings, args.settings.rate_limit
+    limiter = {RATE_LIMITER: _rate_limiter(args.script_name, limit.requests, limit.period_seconds)} if limit else {}
+    owned: list[tuple[str, Bindings]] = [
+        ("bindings", args.bindings),
+        ("this package", _texts(PLAIN_TEXT, args.variables)),
+        ("worker.rate_limit", limiter),
+        ("class_name", _class_bindings(settings.unbound(args.classes))),
+        ("worker.classes", _class_bindings(settings.unbound(settings.classes))),
+        ("secrets", _texts(SECRET_TEXT, args.secrets)),
+        ("worker.variables", _texts(PLAIN_TEXT, settings.variables)),
+        ("worker.bindings", settings.bindings),
     ]
-    owners: dict[str, str] = {}
-    merged: dict[str, Any] = {}
-    for owner, bindings in sources:
-        for name, binding in bindings.items():
-            if name in owners:
-                raise ValueError(f"the binding {name} of {owner} is already one of {owners[name]}; choose another name")
-            owners[name], merged[name] = owner, dict(binding)
-    return merged
+    if wrong := clashes(owned):
+        raise SettingsError(wrong)
+    return {name: dict(binding) for _, bindings in owned for name, binding in bindings.items()}
 
 
-def _class_bindings(names: Iterable[str], settings: WorkerSettings) -> Bindings:
-    unbound = (name for name in names if name not in settings.bound_classes)
-    return {name: {"type": "durable_object_namespace", "class_name": name} for name in unbound}
+def _texts(kind: str, texts: Mapping[str, pulumi.Input[str]]) -> Bindings:
+    return {name: {"type": kind, "text": text} for name, text in texts.items()}
+
+
+def _class_bindings(names: Iterable[str]) -> Bindings:
+    return {name: {"type": DURABLE_OBJECT, "class_name": name} for name in names}
 
 
 def _rate_limiter(script_name: str, requests: int, period_seconds: int) -> dict[str, Any]:
     """Make a rate limiter whose counter no other script shares: its id is a number the account knows no owner of."""
     namespace = int.from_bytes(hashlib.sha256(script_name.encode()).digest()[:4], "big") & 0x7FFFFFFF
     return {
-        "type": "ratelimit",
+        "type": RATE_LIMIT,
         "namespace_id": str(namespace),
         "simple": {"limit": requests, "period": period_seconds},
     }

@@ -54,7 +54,7 @@ def _port(value: str) -> int:
 
 def _fetch(options: argparse.Namespace) -> int:
     """Have the runtime of Workers before anything needs it."""
-    from .runtime.packages import MissingError, provide  # noqa: PLC0415 - only this command needs it here
+    from .runtime.workerd.packages import MissingError, provide  # noqa: PLC0415 - only this command needs it here
 
     try:
         provide(options.packages, options.node)
@@ -68,9 +68,9 @@ def _serve(options: argparse.Namespace) -> int:
     from .app import App  # noqa: PLC0415 - keeps `table` and usage errors quick
     from .registry import load_services  # noqa: PLC0415
     from .server import PortInUseError, base_url, listen, make_server, serve  # noqa: PLC0415
+    from .state import State  # noqa: PLC0415
     from .store import StateInUseError  # noqa: PLC0415
     from .tls import provide  # noqa: PLC0415
-    from .world import World  # noqa: PLC0415
 
     _open_many_files()
     try:
@@ -84,23 +84,23 @@ def _serve(options: argparse.Namespace) -> int:
         )
         listener = listen(options.port)
         secure = None if options.tls_port is None else listen(options.tls_port)
-        world = World(settings, options.state)
+        state = State(settings, options.state)
         certificate = provide(options.state / "tls") if secure else None
     except (SettingsError, PortInUseError, StateInUseError) as error:
         print(error, file=sys.stderr)
         return 1
     except (OSError, sqlite3.DatabaseError) as error:
-        print(f"Cannot use the state folder {options.state}: {error}. Mend it, or name another.", file=sys.stderr)
+        print(f"Cannot use the state folder {options.state}: {error}. Fix it, or name another.", file=sys.stderr)
         return 1
-    world.base_url = base_url(listener)
-    app = App(world, load_services())
+    state.base_url = base_url(listener)
+    app = App(state, load_services())
     served = {listener: make_server(app)}
-    print(world.base_url, flush=True)
+    print(state.base_url, flush=True)
     if secure and certificate:
         served[secure] = make_server(app, certificate)
         print(f"{base_url(secure, 'https')} (certificate: {certificate.file})", flush=True)
     serve(app, served)
-    world.close()
+    state.close()
     return 0
 
 

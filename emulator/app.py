@@ -17,12 +17,12 @@ from .calls import Call, PendingError, Raw, Receive, Reply, Result, Scope, Taken
 from .errors import ApiError
 from .faults import Fault
 from .identity import account_resources, user_resources, zone_resources
-from .registry import API, CONTROL, Hosted, Operation, Service
+from .registry import API, CONTROL, Hosted, Operation, Service, View
 from .router import Router
 from .runtime import edge
 from .runtime.routing import host_name
 from .runtime.runtime import Runtime
-from .world import World
+from .state import State
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
@@ -37,15 +37,15 @@ class DroppedError(Exception):
 
 
 class App:
-    """Serves one world."""
+    """Serves one emulated Cloudflare."""
 
-    def __init__(self, world: World, services: list[Service]) -> None:
-        self.world = world
+    def __init__(self, state: State, services: list[Service]) -> None:
+        self.state = state
         self.services = services
-        world.runtime = Runtime(world, self.serve_hosts)
+        state.runtime = Runtime(state, self.serve_hosts)
         self._router = Router(operation for service in services for operation in service.operations)
-        world.settlers = [settler for service in services for settler in service.settlers]
-        world.sweepers = [sweeper for service in services for sweeper in service.sweepers]
+        state.settlers = [settler for service in services for settler in service.settlers]
+        state.sweepers = [sweeper for service in services for sweeper in service.sweepers]
         self._mounts = {segment: handler for service in services for segment, handler in service.mounts.items()}
         self._hosts = {domain: hosted for service in services for domain, hosted in service.hosts.items()}
         self._asides = {_CONTROL_SEGMENT}.union(*(service.asides for service in services))
@@ -70,20 +70,20 @@ class App:
         """Run what services do when the server starts."""
         for service in self.services:
             for hook in service.starters:
-                await hook(self.world)
-        asyncio.get_running_loop().call_later(_SWEEP_AFTER, self.world.sweep)
+                await hook(self.state)
+        asyncio.get_running_loop().call_later(_SWEEP_AFTER, self.state.sweep)
 
     async def stop(self) -> None:
         """Run what services do when the server stops, the last one first."""
         for service in reversed(self.services):
             for hook in service.stoppers:
-                await hook(self.world)
+                await hook(self.state)
 
     async def _edge(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Requests to Workers, and those their bindings make; neither is a call of the API."""
-        call = Call(self.world, scope, receive)
+        call = Call(self.state, scope, receive)
         try:
-            reply = await edge.answer(self.world.runtime, call, send)
+            reply = await edge.answer(self.state.runtime, call, send)
             if reply is not None:
                 await _send(send, reply, head=call.method == "HEAD")
         except ConnectionResetError:
@@ -91,13 +91,13 @@ class App:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        call = Call(self.world, scope, receive)
+        call = Call(self.state, scope, receive)
         fault: Fault | None = None
         status = 0
         try:
             self._route(call)
-            if self.world.faults and not self._is_aside(call):
-                fault = self.world.faults.take(call.method, call.path, call.operation_id)
+            if self.state.faults and not self._is_aside(call):
+                fault = self.state.faults.take(call.method, call.path, call.operation_id)
             reply = await self._answer(call, fault)
             status = reply.status
             if not isinstance(reply, Taken):
@@ -109,7 +109,7 @@ class App:
         except ConnectionResetError:
             return
         finally:
-            self.world.runtime.notice()
+            self.state.runtime.notice()
             if not self._is_aside(call):
                 self._record(call, status, fault, (time.perf_counter() - started) * 1000)
 
@@ -139,8 +139,8 @@ class App:
         return call.hosted is None and call.segments[0] in self._asides
 
     def _record(self, call: Call, status: int, fault: Fault | None, ms: float) -> None:
-        self.world.journal.record(
-            time=self.world.clock.time(),
+        self.state.journal.record(
+            time=self.state.clock.time(),
             method=call.method,
             path=call.path,
             query=call.query_string if call.hosted is None else "",  # where it may hold a signature
@@ -152,8 +152,8 @@ class App:
         )
 
     async def _answer(self, call: Call, fault: Fault | None) -> Raw:
-        if self.world.latency_ms and not self._is_aside(call):
-            await asyncio.sleep(self.world.latency_ms / 1000)
+        if self.state.latency_ms and not self._is_aside(call):
+            await asyncio.sleep(self.state.latency_ms / 1000)
         if fault is not None and not fault.after:
             early = await _strike(fault)
             if early is not None:
@@ -209,8 +209,13 @@ class App:
         return errors.NOT_HERE(method=call.method, path=call.path)
 
     def _handle(self, call: Call) -> Reply:
-        with self.world.store.transaction():
-            reply = cast("Reply", call.operation.handler(call))
+        operation = call.operation
+        with self.state.store.transaction():
+            given = () if operation.body is None else (call.body(operation.body, operation.invalid),)
+            answer = operation.handler(call, *given)
+            reply = answer if isinstance(answer, Result | Raw) else Result(answer, status=operation.status)
+            if operation.view is not None and isinstance(reply, Result):
+                reply.result = _shown(operation.view, call, reply.result)
             call.query.refuse_leftovers()  # before the transaction ends: what was not understood changes nothing
         return reply
 
@@ -221,13 +226,13 @@ class App:
         scheme, _, value = header.partition(" ")
         if scheme.lower() != "bearer" or not value:
             raise errors.BAD_AUTHORIZATION()
-        identity = self.world.identities.recognise(value.strip())
+        identity = self.state.identities.recognise(value.strip())
         verifying = call.operation.path.endswith("/tokens/verify")
         if identity is None:
             raise errors.INVALID_TOKEN() if verifying else errors.UNKNOWN_TOKEN()
         call.identity = identity
         # An expired token may still ask what has become of it.
-        if not verifying and identity.status(self.world.clock.now()) != "active":
+        if not verifying and identity.status(self.state.clock.now()) != "active":
             raise errors.UNKNOWN_TOKEN()
         self._authorise(call)
 
@@ -241,11 +246,11 @@ class App:
         if "account_id" in params:
             call.account_id = params["account_id"]
             resources = account_resources(call.account_id)
-            if not self.world.store.has("account", "", call.account_id):
+            if not self.state.store.has("account", "", call.account_id):
                 raise errors.no_route(call.path)
             refusal = errors.FORBIDDEN
         elif "zone_id" in params:
-            zone = self.world.store.get("zone", "", params["zone_id"])
+            zone = self.state.store.get("zone", "", params["zone_id"])
             if zone is None:
                 raise errors.no_route(call.path)
             call.zone = zone
@@ -253,10 +258,14 @@ class App:
             resources = zone_resources(zone["id"], call.account_id)
             refusal = errors.FORBIDDEN_ZONE
         else:
-            resources = user_resources(self.world.settings.user.id)
+            resources = user_resources(self.state.settings.user.id)
             refusal = errors.FORBIDDEN_ZONE
         if needs and not identity.allows(needs, resources):
             raise refusal()
+
+
+def _shown(view: View, call: Call, result: Any) -> Any:
+    return [view(call, each) for each in result] if isinstance(result, list) else view(call, result)
 
 
 def _allow(operations: dict[str, Operation]) -> str:

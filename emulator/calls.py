@@ -1,6 +1,6 @@
-"""What a handler gets and gives.
+"""What a handler gets and returns.
 
-A `Call` is one request after routing and authentication: parameters, query, headers, body, and the world it acts on.
+A `Call` is one request after routing and authentication: parameters, query, headers, body, and the state it acts on.
 A handler returns a `Result` (goes into Cloudflare's envelope) or a `Raw` (bytes or a file, as they are).
 """
 
@@ -18,15 +18,14 @@ from .errors import ApiError, Failure
 from .identity import Identity
 from .query import Query
 from .registry import Handler, Operation
-from .schema import Check, problems
+from .schema import Check
+from .state import State
 from .store import Document, Store
-from .world import World
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 JSON_TYPE = "application/json"
-_WRONG = Failure(400, 10026, "{problem}", "inferred")
 
 
 @dataclass
@@ -75,8 +74,8 @@ class Call:
     zone: Document  # set when the path names a zone
     account_id: str = ""  # of the path, or of the path's zone
 
-    def __init__(self, world: World, scope: Scope, receive: Receive) -> None:
-        self.world = world
+    def __init__(self, state: State, scope: Scope, receive: Receive) -> None:
+        self.state = state
         self.scope = scope
         self.receive = receive
         self.method: str = scope["method"]
@@ -91,7 +90,7 @@ class Call:
     @property
     def store(self) -> Store:
         """The state."""
-        return self.world.store
+        return self.state.store
 
     @cached_property
     def path(self) -> str:
@@ -133,14 +132,16 @@ class Call:
         limit = self.operation.body_limit
         if int(self.headers.get("content-length") or 0) > limit:
             raise errors.TOO_LARGE(limit=limit)
-        chunks: list[bytes] = []
-        size = 0
+        self.body_bytes = await self.take(limit, errors.TOO_LARGE)
+
+    async def take(self, limit: int, too_large: Callable[..., ApiError]) -> bytes:
+        """The body of a request that streams, up to a limit of bytes."""
+        content = bytearray()
         async for chunk in self.stream():
-            size += len(chunk)
-            if size > limit:
-                raise errors.TOO_LARGE(limit=limit)
-            chunks.append(chunk)
-        self.body_bytes = b"".join(chunks)
+            content += chunk
+            if len(content) > limit:
+                raise too_large(limit=limit)
+        return bytes(content)
 
     async def stream(self) -> AsyncIterator[bytes]:
         """The body in chunks, for operations declared with `stream=True`."""
@@ -159,12 +160,10 @@ class Call:
             return None
         return parse_json(self.body_bytes)
 
-    def body(self, check: Check, failure: Failure = _WRONG) -> Any:
-        """The body as JSON that passes the check, else the failure with the first `{problem}`."""
+    def body(self, check: Check, failure: Failure = errors.BAD_BODY) -> Any:
+        """The body as JSON that passes the check, else the failure."""
         value = self.json()
-        found = problems(check, value)
-        if found:
-            raise failure(problem=found[0])
+        failure.unless(check, value)
         return value
 
 

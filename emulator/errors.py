@@ -1,11 +1,14 @@
 """Failures every service shares, and the type all failures have.
 
-A `Failure` is one line of an error catalogue: HTTP status, Cloudflare's code, text, and where we know it from.
+A `Failure` is one line of an error catalogue: HTTP status, Cloudflare's code, text, and where we know it from, which is
+what makes it: `inferred(404, 11000, "Queue not found.")`.
 Calling it makes the `ApiError` to raise; the server turns that into Cloudflare's envelope.
 """
 
 from dataclasses import dataclass
 from typing import Any
+
+from .schema import Check, problems
 
 REST_FACTS = "error catalogue of live calls (@distilled.cloud/cloudflare 0.30.3), 2026-10"
 
@@ -30,7 +33,7 @@ class Failure:
     status: int
     code: int
     text: str
-    source: str = REST_FACTS
+    source: str
 
     def __call__(self, *, meta: dict[str, Any] | None = None, **fields: object) -> ApiError:
         """Make the exception to raise."""
@@ -39,25 +42,41 @@ class Failure:
             error["meta"] = meta
         return ApiError(self.status, [error])
 
+    def unless(self, check: Check, value: object) -> None:
+        """Raise it, with the first `{problem}`, unless the value passes the check."""
+        if found := problems(check, value):
+            raise self(problem=found[0])
 
-_PROBED = "answers of api.cloudflare.com as quoted in public issue threads"
 
-NO_ROUTE = Failure(404, 7003, "Could not route to {path}, perhaps your object identifier is invalid?")
-NO_METHOD = Failure(405, 7001, "Method {method} not available for that URI.")
-NO_CREDENTIALS = Failure(400, 9106, "Missing X-Auth-Key, X-Auth-Email or Authorization headers", _PROBED)
-BAD_AUTHORIZATION = Failure(400, 6003, "Invalid request headers", _PROBED)
-NO_GLOBAL_KEYS = Failure(403, 9103, "Unknown X-Auth-Key or X-Auth-Email")
-UNKNOWN_TOKEN = Failure(401, 10000, "Authentication error")
-INVALID_TOKEN = Failure(401, 1000, "Invalid API Token", _PROBED)
-FORBIDDEN = Failure(403, 10000, "Authentication error")
-FORBIDDEN_ZONE = Failure(403, 9109, "Unauthorized to access requested resource")
-BAD_JSON = Failure(400, 6007, "Malformed JSON in request body", _PROBED)
-TOO_LARGE = Failure(413, 413, "Request entity too large: the limit is {limit} bytes", "inferred")
-BAD_QUERY = Failure(400, 6003, "Invalid query parameter {name}: {problem}", "inferred")
-NOT_HERE = Failure(
-    400, 7000, "The emulator does not have {method} {path}: docs/emulator.md lists what it has.", "the emulator's own"
-)
-INTERNAL = Failure(500, 10001, "Internal error of the emulator: see its log", "the emulator's own")
+@dataclass(frozen=True)
+class Source:
+    """Where failures are known from; calling it makes an entry of a catalogue."""
+
+    source: str
+
+    def __call__(self, status: int, code: int, text: str) -> Failure:
+        """One failure known from here."""
+        return Failure(status, code, text, self.source)
+
+
+catalogued, inferred, own = Source(REST_FACTS), Source("inferred"), Source("the emulator's own")
+_probed = Source("answers of api.cloudflare.com as quoted in public issue threads")
+
+NO_ROUTE = catalogued(404, 7003, "Could not route to {path}, perhaps your object identifier is invalid?")
+NO_METHOD = catalogued(405, 7001, "Method {method} not available for that URI.")
+NO_CREDENTIALS = _probed(400, 9106, "Missing X-Auth-Key, X-Auth-Email or Authorization headers")
+BAD_AUTHORIZATION = _probed(400, 6003, "Invalid request headers")
+NO_GLOBAL_KEYS = catalogued(403, 9103, "Unknown X-Auth-Key or X-Auth-Email")
+UNKNOWN_TOKEN = catalogued(401, 10000, "Authentication error")
+INVALID_TOKEN = _probed(401, 1000, "Invalid API Token")
+FORBIDDEN = catalogued(403, 10000, "Authentication error")
+FORBIDDEN_ZONE = catalogued(403, 9109, "Unauthorized to access requested resource")
+BAD_JSON = _probed(400, 6007, "Malformed JSON in request body")
+BAD_BODY = inferred(400, 10026, "{problem}")
+TOO_LARGE = inferred(413, 413, "Request entity too large: the limit is {limit} bytes")
+BAD_QUERY = inferred(400, 6003, "Invalid query parameter {name}: {problem}")
+NOT_HERE = own(400, 7000, "The emulator does not have {method} {path}: docs/emulator.md lists what it has.")
+INTERNAL = own(500, 10001, "Internal error of the emulator: see its log")
 
 
 def no_route(path: str) -> ApiError:

@@ -9,30 +9,27 @@ import fnmatch
 from dataclasses import dataclass
 from typing import Any
 
-from .schema import anything, fields, flag, mapping, number, text
+from .schema import anything, flag, mapping, number, options, text
 
 # What cannot be sent would break the emulator's own answer; its length and framing are the server's to say.
 _HEADER_NAME = text(pattern=r"(?i:(?!(content-length|transfer-encoding)$)[!#$%&'*+.^_`|~0-9a-z-]+)")
 _HEADER_VALUE = text(pattern=r"[\t\x20-\x7e\x80-\xff]*")
 
-CHECK = fields(
-    {},
-    {
-        "method": text(pattern="[A-Z]+"),
-        "path": text(least=1),
-        "operation": text(least=1),
-        "nth": number(least=1, most=10**9, whole=True),
-        "times": number(least=0, most=10**9, whole=True),
-        "status": number(least=200, most=599, whole=True),
-        "code": number(whole=True),
-        "message": text(),
-        "body": anything(),
-        "headers": mapping(_HEADER_VALUE, _HEADER_NAME),
-        "retry_after": number(least=0, most=86400),
-        "delay_ms": number(least=0, most=600_000),
-        "drop": flag(),
-        "after": flag(),
-    },
+CHECK = options(
+    method=text(pattern="[A-Z]+"),
+    path=text(least=1),
+    operation=text(least=1),
+    nth=number(least=1, most=10**9, whole=True),
+    times=number(least=0, most=10**9, whole=True),
+    status=number(least=200, most=599, whole=True),
+    code=number(whole=True),
+    message=text(),
+    body=anything(),
+    headers=mapping(_HEADER_VALUE, _HEADER_NAME),
+    retry_after=number(least=0, most=86400),
+    delay_ms=number(least=0, most=600_000),
+    drop=flag(),
+    after=flag(),
 )
 
 

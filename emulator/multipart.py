@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from .errors import Failure
+from .errors import inferred
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # What a client sends wrongly is the client's to hear, not the log's.
 logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 
-BAD_MULTIPART = Failure(400, 10001, "The body is not valid multipart/form-data.", "inferred")
+BAD_MULTIPART = inferred(400, 10001, "The body is not valid multipart/form-data.")
 
 
 @dataclass

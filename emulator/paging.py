@@ -8,6 +8,8 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from . import errors
@@ -60,6 +62,17 @@ def page_of(call: Call, entries: Sequence[Any], *, default: int = 20, most: int 
     page = asked_page(call, default=default, most=most, least=least)
     part = list(entries[page.offset : page.offset + page.size])
     return Result(part, page.info(len(part), len(entries)))
+
+
+def is_descending(call: Call) -> bool:
+    """Whether `direction` turns the list around."""
+    return call.choice("direction", ("asc", "desc"), "asc") == "desc"
+
+
+def ordered(call: Call, entries: Sequence[Document], orders: tuple[str, ...], default: str) -> list[Document]:
+    """A list by the field that `order` names, in the `direction` asked for; a dot leads to a field of a field."""
+    path = call.choice("order", orders, default).split(".")
+    return sorted(entries, key=lambda each: str(reduce(getitem, path, each)), reverse=is_descending(call))
 
 
 def page_of_kind(

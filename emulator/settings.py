@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .schema import anything, either, fields, items, problems, text
+from .schema import anything, either, fields, items, options, problems, text
 
 _HEX = r"[0-9a-f]{32}"
 _TOKEN = r"[0-9A-Za-z_-]{40,80}"  # noqa: S105 - the shape of a token, as the provider demands it
@@ -71,16 +71,13 @@ _CHECK = fields(
             ),
             least=1,
         ),
-        "user": fields({}, {"id": text(pattern=_HEX), "email": text(least=3)}),
+        "user": options(id=text(pattern=_HEX), email=text(least=3)),
         "tokens": items(
-            fields(
-                {},
-                {
-                    "name": text(least=1),
-                    "file": text(least=1),
-                    "env": text(least=1),
-                    "permissions": either(text(choices=[EVERYTHING]), items(text(least=1))),
-                },
+            options(
+                name=text(least=1),
+                file=text(least=1),
+                env=text(least=1),
+                permissions=either(text(choices=[EVERYTHING]), items(text(least=1))),
             )
         ),
         "$comment": anything(),

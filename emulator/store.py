@@ -32,6 +32,11 @@ CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)
 """
 
 
+def pick(document: Document, *names: str) -> Document:
+    """The named fields of a document, as views show them."""
+    return {name: document[name] for name in names}
+
+
 class StateInUseError(Exception):
     """Another emulator holds this state folder."""
 

@@ -1,6 +1,6 @@
 """The emulator inside a test process.
 
-`running()` serves a world on a thread of this process, on a free port, and stops it at the end; the handle has the
+`running()` serves an emulator on a thread of this process, on a free port, and stops it at the end; the handle has the
 address, a token that may do everything, and `reset()`. Suits a pytest fixture of session scope.
 """
 
@@ -15,8 +15,8 @@ from .app import App
 from .registry import load_services
 from .server import base_url, listen, make_server, new_loop, run, stop
 from .settings import Account, RootToken, Settings, root_token
+from .state import State
 from .tls import Certificate, provide
-from .world import World
 
 TOKEN = "emulator_test_token_0123456789_0123456789"  # noqa: S105 - accepted by test instances only
 _PATIENCE = 60.0  # seconds, on a machine with much other work
@@ -27,7 +27,7 @@ _STUCK = f"the emulator did not {{what}} within {_PATIENCE:g} seconds"
 class Running:
     """A served emulator."""
 
-    world: World
+    state: State
     url: str
     token: str
     loop: asyncio.AbstractEventLoop = field(repr=False)
@@ -37,7 +37,7 @@ class Running:
     @property
     def account_id(self) -> str:
         """The first account."""
-        return self.world.settings.accounts[0].id
+        return self.state.settings.accounts[0].id
 
     @property
     def origin(self) -> str:
@@ -48,7 +48,7 @@ class Running:
         """Clear the state, on the thread that owns it."""
 
         async def clear() -> None:
-            self.world.reset()
+            self.state.reset()
 
         asyncio.run_coroutine_threadsafe(clear(), self.loop).result(_PATIENCE)
 
@@ -76,10 +76,10 @@ def running(
         layers=layers,
         outbound=outbound,
     )
-    world = World(settings, folder)
+    state = State(settings, folder)
     listener = listen(0)
-    world.base_url = base_url(listener)
-    app = App(world, load_services())
+    state.base_url = base_url(listener)
+    app = App(state, load_services())
     served = {listener: make_server(app)}
     certificate, secure_url = None, ""
     if tls:
@@ -103,10 +103,10 @@ def running(
     if not ready.wait(_PATIENCE):
         raise RuntimeError(_STUCK.format(what="start"))
     try:
-        yield Running(world, world.base_url, TOKEN, loops[0], secure_url, certificate)
+        yield Running(state, state.base_url, TOKEN, loops[0], secure_url, certificate)
     finally:
         stop(served)
         thread.join(_PATIENCE)
         if thread.is_alive():  # its state must not be closed under it
             raise RuntimeError(_STUCK.format(what="end"))
-        world.close()
+        state.close()

@@ -8,5 +8,4 @@ folder = Path(__file__).resolve().parent
 beside = folder.parent / "components"
 package = beside if beside.is_dir() else folder.parent
 sys.path[0] = str(package.parent)
-import_module(f"{package.name}.bare_pulumi").messages_only()
 import_module(f"{package.name}.crossguard.service").serve()

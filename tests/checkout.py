@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from tests.loopback import with_registries
-from tests.worker_build import share_packages
+from testbed.loopback import with_registries
+from testbed.worker_build import share_packages
 from tools.paths import ROOT
 
 

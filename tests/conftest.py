@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: nothing but loopback, and the real engine in a throw-away world."""
+"""Fixtures shared by all tests: nothing but loopback, and the real engine in a throw-away home."""
 
 import contextlib
 import os
@@ -9,11 +9,13 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from emulator.runtime import packages
-from tests import loopback, order
-from tests.project import Project
-from tools import engine, toolchain
+from emulator.runtime.workerd import packages
+from testbed import loopback
+from testbed.project import Project
+from tests import order
+from tools.local import engine
 from tools.paths import LOCAL, VENV
+from tools.setup import toolchain
 
 loopback.enforce()
 
@@ -70,7 +72,7 @@ def with_node(tools_provided: toolchain.Toolchain, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def isolated_engine(tools_provided: toolchain.Toolchain, tmp_path: Path) -> engine.Engine:
-    return engine.isolated(tools_provided, tmp_path / "world")
+    return engine.isolated(tools_provided, tmp_path / "engine")
 
 
 @pytest.fixture

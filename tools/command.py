@@ -37,7 +37,7 @@ def run(argv: Sequence[str], *, what: str, log: str, cwd: Path, env: Mapping[str
 
 
 def log_of(name: str) -> str:
-    """Give what a program has said that ran with this log."""
+    """Return what a program has said that ran with this log."""
     return (LOGS / f"{name}.log").read_text(errors="replace")
 
 

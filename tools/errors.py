@@ -17,3 +17,10 @@ class FinalError(SetupError):
 
 class DeployError(SetupError):
     """The engine was asked and has failed; it has said why itself."""
+
+
+def sentence(error: SetupError | OSError) -> str:
+    """Say in one sentence what went wrong."""
+    if isinstance(error, SetupError):
+        return str(error)
+    return f"{error.filename}: {error.strerror or error}" if error.filename else str(error.strerror or error)

@@ -18,7 +18,7 @@ _of_this_thread = threading.local()
 
 
 def held() -> tuple[int, ...]:
-    """Give the descriptors of this thread's locks. Programs inherit them: a killed set-up's build keeps its lock."""
+    """Return the descriptors of this thread's locks. Programs inherit them: a killed set-up's build keeps its lock."""
     return tuple(getattr(_of_this_thread, "descriptors", ()))
 
 

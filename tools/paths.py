@@ -18,7 +18,7 @@ PACKAGE: Final = ROOT if IS_CHECKOUT else ROOT.parent
 
 
 def cache_root() -> Path:
-    """Give the cache folder, `$XDG_CACHE_HOME` or `~/.cache` as the desktop convention has it."""
+    """Return the cache folder, `$XDG_CACHE_HOME` or `~/.cache` as the desktop convention has it."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "pulumi-cloudflare-sandbox"
 
@@ -36,12 +36,12 @@ COMMAND: Final = ("-m", "components") if IS_CHECKOUT else ("-m", "pulumi_cloudfl
 
 
 def venv_python() -> Path:
-    """Give the interpreter that has the packages: that of the checkout's environment, or the one that runs this."""
+    """Return the interpreter that has the packages: that of the checkout's environment, or the one that runs this."""
     return VENV / "bin" / "python" if IS_CHECKOUT else Path(sys.executable)
 
 
 def sdk_version() -> str:
-    """Give the version of the Sandbox SDK that the Worker's lock file resolves."""
+    """Return the version of the Sandbox SDK that the Worker's lock file resolves."""
     version: str = json.loads(SDK_LOCK.read_text())["packages"]["node_modules/@cloudflare/sandbox"]["version"]
     return version
 

@@ -33,7 +33,7 @@ def reported(metafile: Path, folder: Path) -> Contents:
 
 
 def exported_names(module: Path) -> frozenset[str] | None:
-    """Give the names that a ready module exports, and maybe some it does not; None when they cannot be told."""
+    """Return the names that a ready module exports, and maybe some it does not; None when they cannot be told."""
     if module.suffix not in {".js", ".mjs"}:
         return None
     text = module.read_text(encoding="utf-8", errors="replace")

@@ -28,7 +28,7 @@ class Entry:
     executable: bool = False
 
     def read(self) -> bytes:
-        """Give the bytes."""
+        """Return the bytes."""
         return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
 
     def digest(self) -> bytes:
@@ -52,12 +52,12 @@ def content_hash(context: Context) -> str:
 
 
 def short(full: str) -> str:
-    """Give the part of a hash that names folders and tags."""
+    """Return the part of a hash that names folders and tags."""
     return full[:_SHORT]
 
 
 def rendered(dockerfile: str, ignore_file: str, files: Mapping[str, str], project: Path) -> dict[str, Entry]:
-    """Give the context of a rendered Dockerfile: its files lie under the number of their destination."""
+    """Return the context of a rendered Dockerfile: its files lie under the number of their destination."""
     context = {"Dockerfile": Entry(dockerfile.encode()), IGNORE_FILE: Entry(ignore_file.encode())}
     ignored = Ignored(ignore_file)
     for number, (destination, source) in enumerate(sorted(files.items())):
@@ -93,7 +93,7 @@ def _read_patterns(path: Path) -> Ignored:
 
 
 def inside(project: Path, source: str, place: str) -> Path:
-    """Give the full path of something in the project; neither `..` nor a link may lead out of it."""
+    """Return the full path of something in the project; neither `..` nor a link may lead out of it."""
     path = project / source
     if not path.resolve().is_relative_to(project.resolve()):
         raise ValueError(f"{place} is outside the project; copy it into the project")
@@ -101,7 +101,7 @@ def inside(project: Path, source: str, place: str) -> Path:
 
 
 def _walk(top: Path, ignored: Ignored) -> Iterator[tuple[Path, str]]:
-    """Give files and links that are not left out, each with its name from the top; links are not followed."""
+    """Return files and links that are not left out, each with its name from the top; links are not followed."""
     for folder, folders, files in os.walk(top):
         here = Path(folder)
         names = {each: (here / each).relative_to(top).as_posix() for each in (*folders, *files)}
@@ -122,7 +122,7 @@ def _link(path: Path) -> Entry:
 
 
 def existing(folder: Path, dockerfile: Path) -> dict[str, Entry]:
-    """Give a context that lies in a folder already, as a builder will see it; links are what they point to by name."""
+    """Return a context that lies in a folder already, as a builder sees it; links are what they point to by name."""
     own = dockerfile.with_name(f"{dockerfile.name}{IGNORE_FILE}")
     ignored = _read_patterns(own if own.is_file() else folder / IGNORE_FILE)
     context = {name: _link(path) if path.is_symlink() else _entry(path) for path, name in _walk(folder, ignored)}

@@ -4,7 +4,7 @@ Values come checked from the settings and are quoted again here, so that none ca
 """
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -47,39 +47,8 @@ class Recipe:
         return OWN_BASE if self.base else OFFICIAL
 
 
-def problems(recipe: Recipe) -> Iterator[str]:
-    """Say what this version of the SDK cannot do, each with its remedy."""
-    if sdk.generation_of(recipe.version) != recipe.generation:
-        yield (
-            f"SDK {recipe.version} is not of generation {recipe.generation}; set the generation that fits, or install "
-            "another version of @cloudflare/sandbox"
-        )
-    elif recipe.form == HELPER:
-        if not recipe.base:
-            yield "SDK 1.x has no images to build on; name one of your own in image.from_image"
-        if recipe.variant != "default" or recipe.libc != "glibc":
-            yield "SDK 1.x has no image variants; remove image.variant and image.libc"
-    elif recipe.form == OWN_BASE:
-        copied_from = "musl" if recipe.libc == "musl" else "default"
-        yield from filter(None, (sdk.copying_problem(recipe.version), sdk.variant_problem(recipe.version, copied_from)))
-    elif problem := sdk.variant_problem(recipe.version, recipe.variant):
-        yield f"image.variant: {problem}"
-    else:
-        yield from _missing_tools(recipe)
-
-
-def _missing_tools(recipe: Recipe) -> Iterator[str]:
-    variant = sdk.VARIANTS[recipe.variant]
-    if recipe.apt and not variant.debian:
-        yield f"image.apt: the variant {recipe.variant} is Alpine and has no apt; choose another, or a dockerfile"
-    if recipe.npm and not variant.node:
-        yield f"image.npm: the variant {recipe.variant} has no Node; choose another, or a dockerfile"
-    if recipe.pip and not sdk.has_python(recipe.version, recipe.variant):
-        yield f"image.pip: the variant {recipe.variant} has no Python; set image.variant to python"
-
-
 def render(recipe: Recipe, images: Path) -> str:
-    """Give the text of the Dockerfile."""
+    """Return the text of the Dockerfile."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - a ready image needs none of it
 
     environment = Environment(  # noqa: S701 - a Dockerfile is no markup; `word` and `quoted` quote what goes into it

@@ -32,7 +32,7 @@ class Ignored:
 
 
 def _patterns(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the patterns in order, and whether each takes paths back in."""
+    """Return the patterns in order, and whether each takes paths back in."""
     for line in text.removeprefix("\ufeff").split("\n"):
         if line.startswith("#") or not line.strip():
             continue

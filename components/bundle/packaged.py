@@ -8,18 +8,18 @@ _PROGRAMS: Final = "programs"
 
 
 def folder(name: str) -> Path:
-    """Give the folder `images`, `pipelines`, `policy` or `worker_src`."""
+    """Return the folder `images`, `pipelines`, `policy` or `worker_src`."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
 
 
 def file(name: str) -> Path:
-    """Give the file `requirements.txt`."""
+    """Return the file `requirements.txt`."""
     inside = _PACKAGE / name
     return inside if inside.is_file() else _PACKAGE.parent / name
 
 
 def programs() -> Path:
-    """Give the folder from which `python -m tools` and `python -m emulator` run, each in a process of its own."""
+    """Return the folder from which `python -m tools` and `python -m emulator` run, each in a process of its own."""
     inside = _PACKAGE / _PROGRAMS
     return inside if inside.is_dir() else _PACKAGE.parent

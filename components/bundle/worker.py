@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from ..errors import UserError
 from . import contents, packaged
 
 _SKIPPED: Final = {"node_modules", "dist", "test", "coverage"}
+_NO_MODULES: Final = {"node_modules", "__pycache__"}
 _LOCK: Final = "package-lock.json"
 _OPTIONS: Final = "esbuild.json"
 _PACKAGE_FILES: Final = ("package.json", _LOCK, ".npmrc")
@@ -27,7 +29,7 @@ _SHOP: Final = "source"
 _REPORT: Final = "report.json"
 
 
-class BundleError(ValueError):
+class BundleError(UserError):
     """The Worker's code cannot be bundled; says what, why and what to do."""
 
 
@@ -74,7 +76,7 @@ def own_worker(entry: Path, build_folder: Path) -> WorkerBundle:
 
 
 def _one_version(held: contents.Contents, entry: Path) -> str | None:
-    """Give the version of the SDK in a bundle; it has to be the one that the project's lock file says."""
+    """Return the version of the SDK in a bundle; it has to be the one that the project's lock file says."""
     project, found = project_of(entry), sorted(held.sdk_versions)
     if len(found) > 1:
         raise BundleError(f"worker.entry: {entry} is bundled with {contents.SDK} {' and '.join(found)}; keep one")
@@ -88,21 +90,28 @@ def _one_version(held: contents.Contents, entry: Path) -> str | None:
 
 
 def ready_bundle(main: Path) -> WorkerBundle:
-    """Take a bundle as it is: the main module and the files beside it."""
+    """Take a bundle as it is: the main module and the files beside it, unless those are a project's own."""
     if not main.is_file():
         raise BundleError(f"worker.bundle: there is no file {main}; build it first or correct the path")
-    files = sorted(path for path in main.parent.rglob("*") if path.is_file() and path.suffix != ".map")
+    alone = (main.parent / "Pulumi.yaml").is_file()
+    files = [main] if alone else sorted(path for path in main.parent.rglob("*") if _is_module(path, main.parent))
     modules = {path.relative_to(main.parent).as_posix(): Module(path, _sha256(path)) for path in files}
     return WorkerBundle(main.name, modules, contents.exported_names(main))
 
 
+def _is_module(path: Path, folder: Path) -> bool:
+    parts = path.relative_to(folder).parts
+    made = any(part in _NO_MODULES or part.startswith(".") for part in parts)
+    return path.is_file() and path.suffix != ".map" and not made
+
+
 def project_of(entry: Path) -> Path:
-    """Give the folder of the package an entry file belongs to."""
+    """Return the folder of the package an entry file belongs to."""
     return next((folder for folder in entry.parents if (folder / "package.json").is_file()), entry.parent)
 
 
 def sdk_version(project: Path) -> str | None:
-    """Give the version of the Sandbox SDK that a lock file resolves, if there is one that says so."""
+    """Return the version of the Sandbox SDK that a lock file resolves, if there is one that says so."""
     try:
         lock = json.loads((project / _LOCK).read_text(encoding="utf-8"))
         return str(lock["packages"][f"node_modules/{contents.SDK}"]["version"])
@@ -123,7 +132,7 @@ def _entry(further_classes: Sequence[str]) -> str:
 
 
 def _made(build_folder: Path, key: str, make: Callable[[Path], Path]) -> WorkerBundle:
-    """Give the bundle of this key, made if there is none; it appears whole or not at all."""
+    """Return the bundle of this key, made if there is none; it appears whole or not at all."""
     folder = build_folder / "worker" / key
     if not folder.is_dir():
         with _scratch(folder.parent) as scratch:
@@ -133,7 +142,7 @@ def _made(build_folder: Path, key: str, make: Callable[[Path], Path]) -> WorkerB
 
 @contextmanager
 def _scratch(parent: Path) -> Iterator[Path]:
-    """Give a folder on the same disk that goes with the block."""
+    """Return a folder on the same disk that goes with the block."""
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=parent, prefix=".making-") as scratch:
         yield Path(scratch)
@@ -175,7 +184,7 @@ def _bundle(source: Path, build_folder: Path, scratch: Path, *, entry: str = "",
 
 
 def _beside(entry: Path, build_folder: Path) -> Path | None:
-    """Give the packages of an entry's project: installed there, else from its lock file into the build folder.
+    """Return the packages of an entry's project: installed there, else from its lock file into the build folder.
 
     None for one that has no lock file and does not name the SDK: it gets what this package's Worker has.
     """
@@ -205,7 +214,7 @@ def _names_sdk(project: Path) -> bool:
 
 
 def _esbuild(packages: Path) -> str:
-    """Give the program that npm has installed for this machine."""
+    """Return the program that npm has installed for this machine."""
     scope = packages / "@esbuild"
     found = [*scope.glob("*/bin/esbuild"), *scope.glob("*/esbuild.exe")]
     if not found:
@@ -228,7 +237,7 @@ def _flags(options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _packages(source: Path, build_folder: Path) -> Path:
-    """Give a folder with the packages that the lock file names, installed once per lock file."""
+    """Return a folder with the packages that the lock file names, installed once per lock file."""
     given = [name for name in _PACKAGE_FILES if (source / name).is_file()]
     key = _digest((name, (source / name).read_bytes()) for name in given)
     folder = build_folder / "packages" / key
@@ -271,7 +280,7 @@ def _run(command: list[str], folder: Path, what: str, **environment: str) -> Non
 
 
 def _tree(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Give name and content of every source file, in one order."""
+    """Return name and content of every source file, in one order."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
         for name in sorted(files):

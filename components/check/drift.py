@@ -24,7 +24,7 @@ _ASIDE: Final = frozenset({
 
 
 def differing(settings: SandboxSettings, stack: str, document: Document, folder: Path) -> list[str] | None:
-    """Give the paths about which the two differ; None where the configuration is about another Worker."""
+    """Return the paths about which the two differ; None where the configuration is about another Worker."""
     script = settings.worker.name or physical_name(settings.name, stack)
     choices = [Environment(document, folder), *(Environment(document, folder, name) for name in named(document))]
     theirs = next((each for each in choices if each.script_name == script), None)

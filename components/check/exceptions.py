@@ -3,13 +3,14 @@
 from datetime import date
 from pathlib import Path
 
+from ..errors import UserError
 from ..rules import Finding
 from ..rules.exceptions import Exemption, exemption
 from ..wrangler.document import BrokenDocumentError, read_jsonc, read_toml
 from .files import LARGEST_CONFIG, UnreadableError, read
 
 
-class ExceptionsError(ValueError):
+class ExceptionsError(UserError):
     """A file of exceptions that says something wrong."""
 
 

@@ -33,12 +33,12 @@ class Files:
     _start: str = field(default_factory=lambda: os.path.join(os.getcwd(), ""))  # noqa: PTH109, PTH118 - text is faster
 
     def name(self, path: Path) -> str:
-        """Give a file's name as findings say it: relative to where the command was started, if it is below."""
+        """Return a file's name as findings say it: relative to where the command was started, if it is below."""
         absolute = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
         return absolute.removeprefix(self._start).replace(os.sep, "/")
 
     def text(self, path: Path, largest: int = LARGEST_CONFIG) -> str | None:
-        """Give a file's text; None if there is no such file, or if it cannot be read, which is remembered."""
+        """Return a file's text; None if there is no such file, or if it cannot be read, which is remembered."""
         try:
             return read(path, largest)
         except FileNotFoundError:
@@ -82,7 +82,7 @@ def read(path: Path, largest: int) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """Give the text of bytes; line ends become plain ones."""
+    """Return the text of bytes; line ends become plain ones."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -94,7 +94,7 @@ def decoded(data: bytes) -> str:
 
 
 def walk(files: Files, root: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Give every folder below with its files; links to folders are not followed, so there are no circles."""
+    """Return every folder below with its files; links to folders are not followed, so there are no circles."""
 
     def closed(error: OSError) -> None:
         files.problem(f"{files.name(Path(error.filename))}:1", f"the folder cannot be read: {error.strerror}")

@@ -23,7 +23,7 @@ from .files import LARGEST_CONFIG, UnreadableError, decoded
 from .report import split
 
 Edit = tuple[Span, str]
-Mend = Callable[[Document, int, Finding], Iterator[Edit]]
+Fix = Callable[[Document, int, Finding], Iterator[Edit]]
 _FLAGS: Final = "compatibility_flags"
 _DATE: Final = "compatibility_date"
 _NEW_LIST: Final = re.compile(rf'{_FLAGS}"?\s*[:=]\s*\[(.*?)\]')
@@ -183,7 +183,7 @@ def _observe(document: Document, line: int, finding: Finding) -> Iterator[Edit]:
         yield Span(span.end, span.end), _member(document, span, '"observability": {"enabled": true}')
 
 
-MENDS: Final[Mapping[str, Mend]] = {
+FIXES: Final[Mapping[str, Fix]] = {
     "flags/nodejs-compat-required": _add_nodejs,
     "flags/nodejs-compat-refused": _remove_nodejs,
     "flags/nodejs-compat-off": _remove_nodejs,
@@ -197,7 +197,7 @@ MENDS: Final[Mapping[str, Mend]] = {
 
 
 @dataclass(frozen=True)
-class Mended:
+class FixedFile:
     """A file before and after."""
 
     path: Path
@@ -242,19 +242,19 @@ class Mended:
         return self.mark + text.replace("\n", self.line_end).encode()
 
 
-def mend(findings: Iterable[Finding], folder: Path) -> Iterator[Mended]:
-    """Give every file that can be mended; places are relative to `folder`."""
+def fix(findings: Iterable[Finding], folder: Path) -> Iterator[FixedFile]:
+    """Return every file that can be fixed; places are relative to `folder`."""
     by_file: dict[str, list[Finding]] = {}
     for finding in findings:
-        if finding.rule in MENDS:
+        if finding.rule in FIXES:
             by_file.setdefault(split(finding.where)[0], []).append(finding)
     for name, each in sorted(by_file.items()):
-        mended = _file(folder, name, each)
-        if mended:
-            yield mended
+        fixed = _file(folder, name, each)
+        if fixed:
+            yield fixed
 
 
-def _file(folder: Path, name: str, findings: list[Finding]) -> Mended | None:
+def _file(folder: Path, name: str, findings: list[Finding]) -> FixedFile | None:
     path = folder / name
     if path.is_symlink():
         path = path.resolve()
@@ -271,13 +271,13 @@ def _file(folder: Path, name: str, findings: list[Finding]) -> Mended | None:
     forms = ((mark, end) for mark in (b"", BOM_UTF8) for end in ("\n", "\r\n"))
     kept = next((each for each in forms if each[0] + text.replace("\n", each[1]).encode() == data), None)
     # Another encoding, or line ends of several kinds, would not come back as they were.
-    return Mended(path, name, text, after, *kept) if kept and after != text else None
+    return FixedFile(path, name, text, after, *kept) if kept and after != text else None
 
 
 def _edits(document: Document, findings: list[Finding]) -> dict[Span, str]:
     edits: dict[Span, str] = {}
     for finding in findings:
-        for span, new in MENDS[finding.rule](document, split(finding.where)[1], finding):
+        for span, new in FIXES[finding.rule](document, split(finding.where)[1], finding):
             said = edits.get(span)
             if said is None:
                 edits[span] = new

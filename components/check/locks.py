@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from ..facts.stack import Fact
 from ..platform.sdk_support import PACKAGE
-from ..rules.facts import Fact
 from ..wrangler.document import line_of
 
 _NAME: Final = re.escape(PACKAGE)
@@ -44,7 +44,7 @@ class Lock:
         return self.member == "." or PACKAGE in self.text or any(each in self.text for each in listed)
 
     def version(self, name: str, declared: str | None) -> Fact[str | None] | None:
-        """Give the version of the SDK that the package gets, and its place; None if it cannot be told which."""
+        """Return the version of the SDK that the package gets, and its place; None if it cannot be told which."""
         if self.path.name == BINARY:
             return None
         own = next(self._own(declared), None)
@@ -67,7 +67,7 @@ class Lock:
         return bool(inside) or f"{package}@workspace:" in self.text
 
     def _own(self, declared: str | None) -> Iterator[tuple[int, str]]:
-        """Give place and version that the file gives this very package; the version is empty if it is not a number."""
+        """Return place and version that the file has for this package; the version is empty if it is not a number."""
         if self._npm:
             yield from self._of_npm()
         elif self._importer:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from ..facts.stack import Fact, Package, SupplyChain
 from ..platform.sdk_support import PACKAGE
-from ..rules.facts import Fact, Package, SupplyChain
 from ..rules.features import LOCAL_RANGES
 from ..wrangler.document import BrokenDocumentError, Document, read_jsonc
 from .files import LARGEST_CONFIG, LARGEST_LOCK, Files, UnreadableError, is_file, read
@@ -35,7 +35,7 @@ def read_package(files: Files, folder: Path) -> Document | None:
 
 
 def dependencies(document: Document) -> Iterator[tuple[str, Fact[str]]]:
-    """Give the direct dependencies, each with its range."""
+    """Return the direct dependencies, each with its range."""
     for group in _GROUPS:
         said: Any = document.value.get(group)
         for name, range_ in said.items() if isinstance(said, dict) else ():
@@ -44,7 +44,7 @@ def dependencies(document: Document) -> Iterator[tuple[str, Fact[str]]]:
 
 
 def facts(files: Files, folder: Path, top: Path) -> tuple[Package, SupplyChain]:
-    """Give what is known about the packages of a project; the lock file may lie in a folder above, up to `top`."""
+    """Return what is known about the packages of a project; the lock file may lie in a folder above, up to `top`."""
     document = read_package(files, folder)
     if document is None:
         return Package(), SupplyChain()
@@ -93,7 +93,7 @@ def _install_scripts(files: Files, folder: Path, top: Path, lock: str, where: st
 
 
 def _upwards(folder: Path, top: Path) -> Iterator[Path]:
-    """Give a folder and those above it, up to the repository's or the workspace's, or to `top` where there is none."""
+    """Return a folder and those above it, up to that of the repository or workspace, or else `top`."""
     folder, top = folder.absolute(), top.absolute()
     last = next((each for each in (top, *top.parents) if os.path.exists(each / ".git")), None)  # noqa: PTH110 - a name that no file can have is no error
     last = last or next((each for each in top.parents if _is_workspace(each)), top)

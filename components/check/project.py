@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from ..errors import UserError
+from ..facts.stack import Container, Fact, Image, Stack
+from ..platform.sdk import MAIN_CLASS
 from ..platform.sdk_support import PACKAGE
 from ..rules import MANDATORY, NOTE, Finding, check, valid_overrides
-from ..rules.facts import Container, Fact, Image, Stack
 from ..rules.finding import DOCS
 from ..wrangler.document import Document
 from ..wrangler.environment import Environment, environments
@@ -30,7 +32,7 @@ Described = tuple[Path, Stack, Mapping[str, str]]
 """The file that describes a stack, the stack, and the severities that it gives rules itself."""
 
 
-class UsageError(ValueError):
+class UsageError(UserError):
     """A path that cannot be checked."""
 
 
@@ -95,9 +97,9 @@ def _unreadable(where: str, what: str) -> Finding:
         where,
         what,
         "What cannot be read cannot be judged, and a deployment would fail on it too.",
-        "Mend the settings; docs/settings.md lists them all."
+        "Fix the settings; docs/settings.md lists them all."
         if settings
-        else "Mend the file, or leave it out of the project.",
+        else "Fix the file, or leave it out of the project.",
         f"{DOCS}/workers/wrangler/configuration/",
         "2025-06-24",
     )
@@ -117,7 +119,7 @@ def _untold(where: str, what: str) -> Finding:
 
 
 def stacks(files: Files, path: Path) -> Iterator[Described]:
-    """Give the facts of every stack that is described at or below a path."""
+    """Return the facts of every stack that is described at or below a path."""
     if is_file(path):
         yield from _single(files, path)
         return
@@ -174,9 +176,9 @@ def _alone(files: Files, folder: Path, names: list[str]) -> Iterator[Described]:
 
 def _dockerfile_alone(files: Files, path: Path) -> Stack:
     text = files.text(path)
-    image = (
-        Image(files.name(path), dockerfile=wrangler.read_dockerfile(files, path, text)) if text is not None else None
-    )
+    # Who builds it, and with which arguments, is not known.
+    said = None if text is None else wrangler.read_dockerfile(files, path, text, arguments=True)
+    image = Image(files.name(path), dockerfile=said) if text is not None else None
     return Stack(containers=(Container(image=image),))
 
 
@@ -220,7 +222,7 @@ def _is_made(said: Environment, main: str) -> bool:
 def _has_sandboxes(stack: Stack, document: Document) -> bool:
     """Say whether a Worker has to do with sandboxes; others are none of our business."""
     declared = stack.package.declared
-    bound = any(each.name.value == "Sandbox" for each in stack.worker.bindings or ())
+    bound = any(each.name.value == MAIN_CLASS for each in stack.worker.bindings or ())
     used = PACKAGE in document.text or any(stack.source.calls or ()) or any(stack.source.uses or ())
     images = [each.image for each in stack.containers or () if each.image]
     named = any(PACKAGE[1:] in str(image) for image in images)

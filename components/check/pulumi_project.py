@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import yaml
 
-from ..rules.facts import Fact, Image, Stack
+from ..facts.stack import Fact, Image, Package, Stack
 from ..settings import SandboxSettings, SettingsError
-from ..settings.facts import facts
+from ..settings.facts import facts, severities
 from . import npm, python_program
 from .config import read_config
 from .drift import differing
@@ -31,7 +31,7 @@ Hidden = Callable[[str], bool]
 
 
 def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Judged]:
-    """Give the facts of every stack of a project that uses our plugin, each with the severities it gives rules."""
+    """Return the facts of every stack of a project that uses our plugin, each with the severities it gives rules."""
     project = files.text(folder / "Pulumi.yaml") or ""
     configured: list[Judged] = []
     if _PLUGIN in project:
@@ -45,7 +45,7 @@ def stacks(files: Files, folder: Path, names: list[str]) -> Iterator[Judged]:
 
 
 def program(files: Files, folder: Path, main: str, *, configured: bool = False) -> Iterator[Judged]:
-    """Give the facts of what a program says; what it takes from stacks that are judged already is left to these."""
+    """Return the facts of what a program says; what it takes from stacks that are judged already is left to these."""
     found = python_program.read(files, folder, main)
     for said in found.documents:
         yield from _said(files, folder, said)
@@ -55,7 +55,7 @@ def program(files: Files, folder: Path, main: str, *, configured: bool = False) 
 
 
 def _said(files: Files, folder: Path, said: python_program.Said) -> Iterator[Judged]:
-    """Give the facts of settings that a program has; what it does not tell is not judged."""
+    """Return the facts of settings that a program has; what it does not tell is not judged."""
     try:
         settings = SandboxSettings.parse(said.value)
     except (SettingsError, TypeError, ValueError, RecursionError) as error:
@@ -69,7 +69,7 @@ def _said(files: Files, folder: Path, said: python_program.Said) -> Iterator[Jud
 
 
 def _own(files: Files, folder: Path, project: str) -> dict[str, Any]:
-    """Give what the program says for every stack that does not: the project's name, if it takes that."""
+    """Return what the program says for every stack that does not: the project's name, if it takes that."""
     name, main = _NAME.search(project), _MAIN.search(project)
     takes = name and python_program.takes_project_name(files, folder, main[1] if main else "")
     return {"name": name[1]} if name and takes else {}
@@ -91,7 +91,7 @@ def _stack(files: Files, path: Path, own: dict[str, Any]) -> Iterator[Judged]:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """Give the settings of every stack of a project as its program has them; raise SettingsError for broken ones."""
+    """Return the settings of every stack of a project as its program has them; raise SettingsError for broken ones."""
     files, found = Files(folder), {}
     own = _own(files, folder, files.text(folder / "Pulumi.yaml") or "")
     for path in sorted(folder.glob("Pulumi.*.yaml")):
@@ -153,8 +153,10 @@ def _judged(files: Files, folder: Path, settings: SandboxSettings, place: Place,
     for index, kind in enumerate(settings.kinds):
         if kind.image.dockerfile:
             stack = _with_dockerfile(files, folder / kind.image.dockerfile, stack, index)
-    stack = replace(stack, package=stack.package if settings.sdk.version else package, supply=supply)
-    return stack, dict(settings.rules)
+    # A ready bundle was made elsewhere.
+    found = Package() if settings.worker.bundle else package
+    stack = replace(stack, package=replace(found, wanted=stack.package.wanted), supply=supply)
+    return stack, severities(settings.rules)
 
 
 def _package_folder(entry: Path, top: Path) -> Path:

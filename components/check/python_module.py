@@ -48,7 +48,7 @@ class Modules:
         self._read: dict[Path, Module | None] = {}
 
     def get(self, path: Path, text: str | None = None) -> Module | None:
-        """Give a module; one that is none is remembered as a problem."""
+        """Return a module; one that is none is remembered as a problem."""
         if path not in self._read:
             text = self.files.text(path) if text is None else text
             self._read[path] = None if text is None else self._parsed(path, text)
@@ -70,7 +70,7 @@ class Modules:
         return module
 
     def _given(self, tree: ast.Module, path: Path) -> Iterator[tuple[str, Meaning | None]]:
-        """Give every name with what it is given; nothing for what only the running program knows."""
+        """Return every name with what it is given; nothing for what only the running program knows."""
         for node in ast.walk(tree):
             match node:
                 case ast.Assign(targets=targets, value=value):
@@ -107,7 +107,7 @@ class Modules:
         return Elsewhere(outer, name) if outer else None
 
     def imported(self, path: Path, text: str) -> Iterator[Path]:
-        """Give the modules of the program that a text imports; it is not parsed for that, which would take long."""
+        """Return the modules of the program that a text imports; it is not parsed for that, which would take long."""
         for source, names, plain in _IMPORT.findall(text):
             inner = source.lstrip(".")
             base = _base(path, self.top, len(source) - len(inner))
@@ -118,7 +118,7 @@ class Modules:
 
 
 def dotted(node: ast.expr) -> str:
-    """Give the name of what an expression is about, without its members: `a.b` of `a.b["c"]`; nothing for others."""
+    """Return the name of what an expression is about, without its members: `a.b` of `a.b["c"]`; nothing for others."""
     match node:
         case ast.Name(id=name):
             return name
@@ -131,7 +131,7 @@ def dotted(node: ast.expr) -> str:
 
 
 def _base(path: Path, top: Path, dots: int) -> Path:
-    """Give the folder that an import of a module starts from."""
+    """Return the folder that an import of a module starts from."""
     return path.parents[dots - 1] if 0 < dots <= len(path.parents) else top
 
 

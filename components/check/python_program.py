@@ -37,7 +37,7 @@ class Said:
     """Paths of which the program does not tell the value."""
 
     def place(self, where: str) -> str:
-        """Give `file:line` of a path in the settings, or of the nearest part of it that is said."""
+        """Return `file:line` of a path in the settings, or of the nearest part of it that is said."""
         path: Keys = tuple(where.split("."))
         while path and path not in self.places:
             path = path[:-1]
@@ -112,7 +112,7 @@ def _is_project_name(key: Any, value: ast.expr) -> bool:
 
 
 def _imports_us(name: str, text: str) -> str:
-    """Give the place where a module imports this package; other packages are called `components` too."""
+    """Return the place where a module imports this package; other packages are called `components` too."""
     for each in _PACKAGE.finditer(text):
         if each[1] != "components" or "Sandbox" in text:
             return f"{name}:{text.count(chr(10), 0, each.start(1)) + 1}"
@@ -136,7 +136,7 @@ def _documents(modules: Modules, module: Module) -> Iterator[Said]:
 
 
 def _given(node: ast.AST) -> ast.expr | None:
-    """Give what `SandboxSettings.parse(…)` or `SandboxSettings(…)` is given."""
+    """Return what `SandboxSettings.parse(…)` or `SandboxSettings(…)` is given."""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="parse"), args=args, keywords=keywords) if _is_ours(owner):
             given = [*args, *(each.value for each in keywords)]

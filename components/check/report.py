@@ -28,12 +28,12 @@ def as_text(findings: list[Finding], projects: int) -> str:
 
 
 def as_json(findings: list[Finding], projects: int) -> str:
-    """Give the findings as they are."""
+    """Return the findings as they are."""
     return json.dumps({"projects": projects, "findings": [vars(each) for each in findings]}, indent=2) + "\n"
 
 
 def as_sarif(findings: list[Finding], projects: int) -> str:  # noqa: ARG001 - all formats are called alike
-    """Give a SARIF log, as code scanning reads it."""
+    """Return a SARIF log, as code scanning reads it."""
     known = {each.id: each for each in rules()}
     used = list(dict.fromkeys(finding.rule for finding in findings))
     descriptions = [
@@ -66,7 +66,7 @@ def _result(finding: Finding, used: list[str]) -> dict[str, Any]:
 
 
 def as_github(findings: list[Finding], projects: int) -> str:  # noqa: ARG001 - all formats are called alike
-    """Give workflow commands that annotate the files of a pull request."""
+    """Return workflow commands that annotate the files of a pull request."""
     lines = []
     for finding in findings:
         name, line = split(finding.where)

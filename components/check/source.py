@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..facts.stack import Call, Fact, Source
 from ..platform.sdk_support import PACKAGE
-from ..rules.facts import Call, Fact, Source
 from ..rules.features import MOUNT
 from .files import LARGEST_MODULE, Files, is_file
 
@@ -64,11 +64,11 @@ class Modules:
         return Program(self.texts, _resolved)
 
     def exports(self) -> Fact[frozenset[str]]:
-        """Give what the entry module exports."""
+        """Return what the entry module exports."""
         return Fact(frozenset(self._program.module(self.entry).exports), f"{self.files.name(self.entry)}:1")
 
     def facts(self) -> Source:
-        """Give what the modules do."""
+        """Return what the modules do."""
         from .script.calls import Calls, proxy_position  # noqa: PLC0415 - loads the parser
 
         entry = self._program.module(self.entry)
@@ -107,7 +107,7 @@ class Modules:
 
 
 def imported(text: str) -> list[str]:
-    """Give the modules that a text may import: a quick search, which decides what is read."""
+    """Return the modules that a text may import: a quick search, which decides what is read."""
     return [match[2] for match in _IMPORT.finditer(text)]
 
 

@@ -4,42 +4,37 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from ..facts import dockerfile
+from ..facts.stack import Binding, Container, Dockerfile, DurableClass, Fact, Image, Preview, Worker
+from ..platform.bindings import DURABLE_OBJECT, PLAIN_TEXT
 from ..platform.containers import MANAGED, SCHEDULED, Size
-from ..rules.facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Image, Preview, Worker
+from ..platform.durable_objects import CREATED_BY, EXPORT
+from ..wrangler import value_types
+from ..wrangler.bindings import CONFIG_KEYS
 from ..wrangler.environment import Environment
-from . import dockerfile
 from .files import Files, is_file, is_folder
 
 _SCHEDULER_ONLY: Final = (
     "image", "instance_type", "max_instances", "constraints", "rollout_step_percentage", "rollout_kind",
     "rollout_active_grace_period", "affinities",
 )  # fmt: skip
-_LISTS: Final = {"r2_buckets": "r2_bucket", "kv_namespaces": "kv_namespace"}
-
-
-_SHAPES: Final[dict[str, tuple[type, str]]] = {
-    "compatibility_date": (str, "text"),
-    "compatibility_flags": (list, "a list"),
-    "containers": (list, "a list"),
-    "durable_objects": (dict, "an object"),
-    "kv_namespaces": (list, "a list"),
-    "main": (str, "text"),
-    "migrations": (list, "a list"),
-    "r2_buckets": (list, "a list"),
-    "vars": (dict, "an object"),
-}
+_LISTS: Final = ("r2_buckets", "kv_namespaces")
+_JUDGED: Final = (
+    "compatibility_date", "compatibility_flags", "containers", "durable_objects", "kv_namespaces", "main", "migrations",
+    "r2_buckets", "vars",
+)  # fmt: skip
+"""Keys that rules read."""
 
 
 def misshapen(said: Environment) -> Iterator[tuple[str, str]]:
-    """Give place and name of every key that is not of the shape wrangler wants, which no rule could judge."""
-    for key, (kind, words) in _SHAPES.items():
-        value = said.said(key)
-        if value is not None and not isinstance(value, kind):
-            yield said.where(key), f"{key} is not {words}"
+    """Return place and name of every key that is not of the shape wrangler wants, which no rule could judge."""
+    for key in _JUDGED:
+        if wanted := value_types.expected(key, said.said(key)):
+            yield said.where(key), f"{key} is not {wanted}"
 
 
 def worker(said: Environment) -> Worker:
-    """Give what an environment says about the Worker."""
+    """Return what an environment says about the Worker."""
     date, flags = said.get("compatibility_date", str), said.get("compatibility_flags", list)
     observability = said.get("observability", dict) or {}
     logs = observability.get("logs")
@@ -81,7 +76,7 @@ def _bindings(said: Environment) -> Iterator[Binding]:
             path = ("durable_objects", "bindings", index)
             yield Binding(
                 name=Fact(each["name"], said.where(*path, "name")),
-                kind=Fact("durable_object_namespace", said.where(*path)),
+                kind=Fact(DURABLE_OBJECT, said.where(*path)),
                 where=said.where(*path),
                 class_name=_text(each.get("class_name"), said.where(*path, "class_name")),
                 script_name=Fact(each.get("script_name") or None, said.where(*path, "script_name")),
@@ -89,13 +84,13 @@ def _bindings(said: Environment) -> Iterator[Binding]:
     for name, value in (said.get("vars", dict) or {}).items():
         place = said.where("vars", name)
         text = value if isinstance(value, str) else ""
-        kind = "plain_text" if isinstance(value, str) else "json"
+        kind = PLAIN_TEXT if isinstance(value, str) else "json"
         yield Binding(Fact(name, place), Fact(kind, place), place, Fact(text, place))
-    for key, kind in _LISTS.items():
+    for key in _LISTS:
         for index, each in enumerate(said.get(key, list) or ()):
             if isinstance(each, dict) and isinstance(each.get("binding"), str):
                 place = said.where(key, index)
-                yield Binding(Fact(each["binding"], place), Fact(kind, place), place)
+                yield Binding(Fact(each["binding"], place), Fact(CONFIG_KEYS[(key,)].kind, place), place)
 
 
 def _text(value: Any, where: str) -> Fact[str] | None:
@@ -104,12 +99,12 @@ def _text(value: Any, where: str) -> Fact[str] | None:
 
 def _exported(said: Environment) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, each in (said.get("exports", dict) or {}).items():
-        if isinstance(each, dict) and each.get("type") == "durable-object":
+        if isinstance(each, dict) and each.get("type") == EXPORT:
             yield name, each
 
 
 def classes(said: Environment) -> tuple[DurableClass, ...]:
-    """Give the classes that exist once every migration ran, or that the exports declare."""
+    """Return the classes that exist once every migration ran, or that the exports declare."""
     found: dict[str, DurableClass] = {}
     for index, step in enumerate(said.get("migrations", list) or ()):
         if isinstance(step, dict):
@@ -122,7 +117,7 @@ def classes(said: Environment) -> tuple[DurableClass, ...]:
 
 
 def _migrate(found: dict[str, DurableClass], step: dict[str, Any], where: Any) -> None:
-    for key, storage in (("new_sqlite_classes", SQLITE), ("new_classes", KEY_VALUE)):
+    for key, storage in CREATED_BY.items():
         for number, name in _strings(step.get(key)):
             place = where(key, number)
             found[name] = DurableClass(Fact(name, place), Fact(storage, place), place)
@@ -145,7 +140,7 @@ def _strings(value: Any) -> Iterator[tuple[int, str]]:
 
 
 def containers(said: Environment, files: Files) -> tuple[Container, ...]:
-    """Give the containers of an environment."""
+    """Return the containers of an environment."""
     linked = {each.get("container"): name for name, each in _exported(said) if isinstance(each.get("container"), str)}
     found = []
     for index, each in enumerate(said.get("containers", list) or ()):
@@ -166,12 +161,12 @@ def _container(said: Environment, index: int, each: dict[str, Any], linked: dict
         where=said.where("containers", index),
         class_name=Fact(name if isinstance(name, str) else None, where("class_name")),
         policy=Fact(policy, where("scheduling_policy")),
-        image=_image(said, each.get("image"), where("image"), files),
+        image=_image(said, each, each.get("image"), where("image"), files),
         images=tuple(
             image
             for key, one in (images or {}).items()
             if isinstance(one, dict)
-            and (image := _image(said, one.get("dockerfile") or one.get("image"), where("images"), files))
+            and (image := _image(said, one, one.get("dockerfile") or one.get("image"), where("images"), files))
         ),
         instance_type=None
         if isinstance(type_, dict)
@@ -191,25 +186,27 @@ def _size(value: Any, where: str) -> Fact[Size] | None:
     return Fact(Size(numbers[0], round(numbers[1]), round(numbers[2])), where)
 
 
-def _image(said: Environment, value: Any, where: str, files: Files) -> Image | None:
+def _image(said: Environment, beside: dict[str, Any], value: Any, where: str, files: Files) -> Image | None:
     if not isinstance(value, str) or not value or "\0" in value:
         return None
     path = said.folder / value
     path = path / "Dockerfile" if is_folder(path) else path
     if is_file(path):
         text = files.text(path)
-        return Image(where, dockerfile=read_dockerfile(files, path, text)) if text is not None else None
+        if text is None:
+            return None
+        return Image(where, dockerfile=read_dockerfile(files, path, text, arguments="image_vars" in beside))
     if value.startswith((".", "/")) or value.endswith("Dockerfile"):
         files.problem(where, f"there is no Dockerfile {value}")
         return None
     return Image(where, reference=Fact(value, where))
 
 
-def read_dockerfile(files: Files, path: Path, text: str) -> Any:
-    """Give what a Dockerfile says; what is wrong with it as a file is remembered."""
+def read_dockerfile(files: Files, path: Path, text: str, *, arguments: bool = False) -> Dockerfile | None:
+    """Return what a Dockerfile says; what is wrong with it as a file is remembered."""
     name = files.name(path)
     try:
-        found = dockerfile.facts(name, text)
+        found = dockerfile.facts(name, text, arguments=arguments)
     except (ValueError, RecursionError):
         files.problem(f"{name}:1", "the Dockerfile cannot be read")
         return None
@@ -219,7 +216,7 @@ def read_dockerfile(files: Files, path: Path, text: str) -> Any:
 
 
 def preview(said: Environment) -> Preview:
-    """Give what the routes say about preview hosts."""
+    """Return what the routes say about preview hosts."""
     routes = said.get("routes", list) or [route for route in (said.get("route", str), said.get("route", dict)) if route]
     key = "routes" if said.get("routes", list) else "route"
     patterns, host, zone = [], None, None

@@ -1,4 +1,4 @@
-"""The command `check`: judge projects, print the findings, mend what needs no decision.
+"""The command `check`: judge projects, print the findings, fix what needs no decision.
 
 The answer is no when something mandatory is left. A file that cannot be understood, or a folder that holds nothing to
 check, is refused.
@@ -13,12 +13,14 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
-from ..check.exceptions import ExceptionsError, accepted, read_exceptions
-from ..check.fixes import mend
-from ..check.project import UNREADABLE, UsageError, check_path
+from ..check.exceptions import accepted, read_exceptions
+from ..check.fixes import fix
+from ..check.project import UNREADABLE, check_path
 from ..check.report import FORMATS
-from ..rules import MANDATORY, UnknownRuleError
-from ..rules.facts import Fact
+from ..errors import UserError
+from ..facts.stack import Fact
+from ..platform import api
+from ..rules import MANDATORY
 from .exits import Exit
 from .formats import JSON, TEXT, add_format
 from .terminal import coloured
@@ -48,51 +50,41 @@ def _day(text: str) -> date:
 
 
 def run(arguments: argparse.Namespace) -> Exit:
-    """Run the command and give its exit code."""
+    """Run the command and return its exit code."""
     today = arguments.today or datetime.now(UTC).date()
-    try:
-        overrides = dict(_override(each) for each in arguments.severity)
-        exemptions = read_exceptions(Path(arguments.exceptions)) if arguments.exceptions else []
-        docker = _docker() if arguments.local else None
-        result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
-    except (UsageError, UnknownRuleError, ExceptionsError) as error:
-        sys.stderr.write(f"{error}\n")
-        return Exit.REFUSED
+    overrides = dict(_override(each) for each in arguments.severity)
+    exemptions = read_exceptions(Path(arguments.exceptions)) if arguments.exceptions else []
+    docker = _docker() if arguments.local else None
+    result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
     findings = accepted(result.findings, exemptions, today)
     if arguments.fix or arguments.diff:
         # Behind the findings of a format for programs a diff would be noise.
         shown = sys.stdout if arguments.format == TEXT else sys.stderr
-        for each in mend(findings, Path.cwd()):
-            shown.write(plain(each.diff(), shown.encoding))
+        for each in fix(findings, Path.cwd()):
+            shown.write(each.diff())
             shown.flush()
             if arguments.fix:
                 try:
                     each.write()
                 except OSError as error:
-                    sys.stderr.write(f"{each.name} is left as it was: {error.strerror or error}\n")
-                    return Exit.REFUSED
+                    raise UserError(f"{each.name} is left as it was: {error.strerror or error}") from None
         if arguments.fix:
             result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
             findings = accepted(result.findings, exemptions, today)
-    told = plain(FORMATS[arguments.format](findings, result.projects), sys.stdout.encoding)
+    told = FORMATS[arguments.format](findings, result.projects)
     sys.stdout.write(coloured(told, _SEVERITIES, sys.stdout) if arguments.format == TEXT else told)
     if any(finding.rule == UNREADABLE for finding in findings):
         return Exit.REFUSED
     return Exit.NO if any(finding.severity == MANDATORY for finding in findings) else Exit.DONE
 
 
-def plain(text: str, encoding: str | None) -> str:
-    """Write what an output cannot show as an escape: names of files and broken documents may hold anything."""
-    return text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8")
-
-
 def _override(text: str) -> tuple[str, str]:
     rule, equals, level = text.partition("=")
     if not equals:
-        raise UsageError(f"--severity {text}: write RULE=LEVEL, for example supply/pinned=off")
+        raise UserError(f"--severity {text}: write RULE=LEVEL, for example supply/pinned=off")
     return rule, level
 
 
 def _docker() -> Fact[bool]:
-    name = os.environ.get("WRANGLER_DOCKER_BIN", "docker")
+    name = os.environ.get(api.DOCKER, "docker")
     return Fact(shutil.which(name) is not None, "PATH")

@@ -1,7 +1,10 @@
 """How every command ends: the one home of exit codes. `docs/commands.md` has the table, made from here."""
 
-from collections.abc import Mapping
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import IntEnum
+from types import FrameType
 from typing import Final
 
 
@@ -22,3 +25,17 @@ MEANINGS: Final[Mapping[Exit, str]] = {
     Exit.INTERRUPTED: "it was interrupted, by Ctrl-C for instance",
     Exit.UNREAD: "nobody reads on what it prints, as where `head` has seen enough",
 }
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM, by which pipelines end a job, interrupt as Ctrl-C does: what was begun is taken back then too."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,7 +1,6 @@
 """The command `export`: the wrangler configuration of a stack's settings, for `wrangler dev`, `types` and `tail`."""
 
 import argparse
-import io
 import os
 import sys
 from pathlib import Path
@@ -9,8 +8,10 @@ from typing import Final
 
 from ..bundle import packaged
 from ..bundle.worker import sdk_version
+from ..check.files import is_folder
 from ..check.pulumi_project import read_settings
-from ..settings import SandboxSettings, SettingsError
+from ..errors import reading_or_writing
+from ..settings import SandboxSettings
 from ..wrangler.export import Exported, Place, exported
 from ..wrangler.project import ProjectError, write
 from .exits import Exit
@@ -27,26 +28,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Exit:
-    """Run the command and give its exit code."""
-    for stream in (sys.stdout, sys.stderr):  # a project may hold what an output cannot show
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        place, made = _made(arguments)
-        if arguments.out:
-            _write(Path(arguments.out), made.text(place), again=arguments.replace)
-        if arguments.format == JSON:
-            sys.stdout.write(as_json({"configuration": made.configuration, "unsaid": made.unsaid}))
-        elif not arguments.out:
-            sys.stdout.write(made.text(place))
-    except (ProjectError, SettingsError) as error:
-        sys.stderr.write(f"{error}\n")
-        return Exit.REFUSED
+    """Run the command and return its exit code."""
+    place, made = _made(arguments)
+    if arguments.out:
+        _write(Path(arguments.out), made.text(place), again=arguments.replace)
+    if arguments.format == JSON:
+        sys.stdout.write(as_json({"configuration": made.configuration, "unsaid": made.unsaid}))
+    elif not arguments.out:
+        sys.stdout.write(made.text(place))
     return Exit.DONE
 
 
 def _made(arguments: argparse.Namespace) -> tuple[Place, Exported]:
     folder = Path(arguments.project)
+    if not is_folder(folder):
+        raise ProjectError(f"{folder}: there is no such folder; name that of a Pulumi project")
     stacks = read_settings(folder)
     names = ", ".join(sorted(stacks)) or "none"
     if arguments.stack is None and len(stacks) != 1:
@@ -55,8 +51,9 @@ def _made(arguments: argparse.Namespace) -> tuple[Place, Exported]:
     if stack not in stacks:
         raise ProjectError(f"{folder} has no stack {stack} with settings ({names})")
     settings = SandboxSettings.parse(stacks[stack])
-    home = Path(arguments.out).resolve().parent if arguments.out else Path.cwd()
-    way = Path(os.path.relpath(folder.resolve(), home)).as_posix()
+    with reading_or_writing(arguments.out or folder, _ELSEWHERE):
+        home = Path(arguments.out).resolve().parent if arguments.out else Path.cwd()
+        way = Path(os.path.relpath(folder.resolve(), home)).as_posix()
     source = packaged.folder("worker_src")
     place = Place(
         stack=stack,
@@ -68,6 +65,7 @@ def _made(arguments: argparse.Namespace) -> tuple[Place, Exported]:
     return place, exported(settings, place)
 
 
+_ELSEWHERE: Final = "name another place, or leave --out out to have it printed"
 _OURS: Final = "// Made by `sandbox-stack export`."
 
 
@@ -75,7 +73,9 @@ def _write(path: Path, text: str, *, again: bool) -> None:
     if not os.path.lexists(path):
         write(path.parent, {path.name: text})
         return
-    if not path.is_file() or not path.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
+    with reading_or_writing(path, _ELSEWHERE):
+        ours = path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(_OURS)
+    if not ours:
         raise ProjectError(
             f"{path} is there already, and is not of this command: --replace spares it too; move it away"
         )
@@ -83,4 +83,5 @@ def _write(path: Path, text: str, *, again: bool) -> None:
         raise ProjectError(f"{path} is there already; write over it with --replace")
     beside = path.with_name(f"{path.name}.new")
     write(path.parent, {beside.name: text})
-    beside.replace(path)
+    with reading_or_writing(path, _ELSEWHERE):
+        beside.replace(path)

@@ -14,5 +14,5 @@ def add_format(parser: argparse.ArgumentParser, *more: str, help: str = "how the
 
 
 def as_json(found: Any) -> str:
-    """Give a document for programs."""
+    """Return a document for programs."""
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"

@@ -6,18 +6,17 @@ asked what was not given; where none sits, or with `--yes`, what is usual is tak
 
 import argparse
 import shlex
-import signal
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
+from ..errors import UserError, reading_or_writing
 from ..init import writing
 from ..init.answers import Answers
 from ..init.questions import QUESTIONS, Question, missing, parts, settled
-from .exits import Exit
+from .exits import Exit, interruptible
 from .formats import JSON, add_format, as_json
 
 _ACCOUNT: Final = "Account and token are taken from CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN."
@@ -25,10 +24,6 @@ _LOCAL: Final = "Without an account, on this machine: `sandbox-stack local up`."
 _KEY: Final = (
     "Nobody may call yet: `sandbox-stack key --tenant team --scopes '*'` makes a key and prints the lines for {file}."
 )
-
-
-class _RefusedError(Exception):
-    """The project cannot be written; the message says why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,29 +69,19 @@ def _reader(question: Question) -> Any:
 
 
 def run(arguments: argparse.Namespace) -> Exit:
-    """Run the command and give its exit code."""
+    """Run the command and return its exit code."""
     folder = Path(arguments.folder)
-    # A job that is ended takes back what it has written so far.
-    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        answers, files = _planned(arguments, folder)
-        if not arguments.dry_run:
-            _write(folder, files)
-    except _RefusedError as error:
-        sys.stderr.write(f"{error}\n")
-        return Exit.REFUSED
+        with interruptible():
+            answers, files = _planned(arguments, folder)
+            if not arguments.dry_run:
+                _write(folder, files)
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted; nothing was written.\n")
         return Exit.INTERRUPTED
-    finally:
-        signal.signal(signal.SIGTERM, before)
     if arguments.dry_run:
         return _show(arguments.format, folder, files)
     return _report(arguments.format, folder, list(files), answers)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _planned(arguments: argparse.Namespace, folder: Path) -> tuple[Answers, dict[str, str]]:
@@ -106,10 +91,11 @@ def _planned(arguments: argparse.Namespace, folder: Path) -> tuple[Answers, dict
 
     answers = _answers(arguments, folder)
     files = plan(answers, arguments.package or origin.requirement())
-    found = writing.in_the_way(folder, files)
+    with reading_or_writing(folder, "nothing was written; name another folder"):
+        found = writing.in_the_way(folder, files)
     if found:
         listed = "\n".join(f"  {folder / each}" for each in found)
-        raise _RefusedError(f"These are there already and stay as they are; nothing was written:\n{listed}")
+        raise UserError(f"These are there already and stay as they are; nothing was written:\n{listed}")
     return answers, files
 
 
@@ -118,16 +104,17 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
         writing.write(folder, files)
     except OSError as error:
         place = error.filename or folder
-        raise _RefusedError(f"{place}: cannot be written ({error.strerror}); nothing was written") from None
+        raise UserError(f"{place}: cannot be written ({error.strerror}); nothing was written") from None
 
 
 def _answers(arguments: argparse.Namespace, folder: Path) -> Answers:
-    """Give the answers, asked for where a person can be asked; raise _RefusedError where they cannot be used."""
+    """Return the answers, asked for where a person can be asked; raise UserError where they cannot be used."""
     from ..init import meaning  # noqa: PLC0415 - loads pydantic
     from ..init.asking import asked  # noqa: PLC0415 - loads pydantic
 
     given = _given(vars(arguments))
-    name = folder.resolve().name
+    with reading_or_writing(folder, "nothing was written; name another folder"):
+        name = folder.resolve().name
     answers = settled(given, name)
     unused = [each for each in QUESTIONS if each.field in given and not each.applies(answers)]
     problems = meaning.wrong(answers) or [f"{each.option}: has no effect with the other answers" for each in unused]
@@ -136,7 +123,7 @@ def _answers(arguments: argparse.Namespace, folder: Path) -> Answers:
     problems += [f"{each.option} is needed: {each.words}" for each in missing(answers)]
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
-        raise _RefusedError(f"The project cannot be made as asked; nothing was written:\n{listed}")
+        raise UserError(f"The project cannot be made as asked; nothing was written:\n{listed}")
     return answers
 
 
@@ -152,7 +139,7 @@ def _listen() -> str:
     try:
         return input()
     except EOFError:
-        raise _RefusedError("\nThe answers ended; nothing was written.") from None
+        raise UserError("\nThe answers ended; nothing was written.") from None
 
 
 def _say(text: str) -> None:
@@ -200,7 +187,7 @@ def _report(form: str, folder: Path, files: list[str], answers: Answers) -> Exit
 
 
 def _next(folder: Path, stack: str) -> list[str]:
-    """Give the two commands that lead on from here."""
+    """Return the two commands that lead on from here."""
     from ..init.plan import INSTALL  # noqa: PLC0415 - loads jinja2
 
     there = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]

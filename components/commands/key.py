@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> Exit:
 
 
 def snippet(name: str, key: str, tenant: str, allowed: list[str]) -> str:
-    """Give the settings that let a key in."""
+    """Return the settings that let a key in."""
     quoted = ", ".join(f'"{each}"' for each in allowed)
     return (
         "Add to the settings of the stack:\n"

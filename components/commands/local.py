@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from ..bundle import packaged
+from ..errors import UserError, reading_or_writing
 from .exits import Exit
 from .formats import add_format
 
@@ -18,7 +19,7 @@ _ACTIONS: Final = {
     "down": "destroy what was deployed, stop the emulator and forget the account",
     "status": "say what runs; the answer is no when the stack is not up",
     "logs": "follow what a deployed Worker logs and throws, until Ctrl-C",
-    "env": "print shell settings for running pulumi by hand on the stack",
+    "env": "print shell settings for running pulumi, and clients of the API, by hand on the stack",
     "save": "write account and state to FILE, and the keys of the secrets in them to FILE.keys",
     "load": "read what `save` has written, in place of a stack that is not up",
 }
@@ -61,17 +62,22 @@ def run(arguments: argparse.Namespace) -> Exit:
     given, action = vars(arguments), arguments.action
     for name, actions in _TAKEN_BY.items():
         if given[name] and action not in actions:
-            return _refuse(f"{'FILE' if name == 'file' else f'--{name}'} is for {' and '.join(actions)}, not {action}")
+            raise UserError(f"{'FILE' if name == 'file' else f'--{name}'} is for {' and '.join(actions)}, not {action}")
     if action in _TAKEN_BY["file"] and not arguments.file:
-        return _refuse(f"{action} needs a FILE")
-    options = ["--project", str(arguments.project.resolve()), "--format", arguments.format]
+        raise UserError(f"{action} needs a FILE")
+    options = ["--project", _absolute(arguments.project), "--format", arguments.format]
     options += [part for zone in arguments.zone or () for part in ("--zone", zone)]
     options += ["--force"] if arguments.force else []
     for name in ("stack", "port", "worker"):
         options += [f"--{name}={given[name]}"] if given[name] else []
     for name in ("folder", "file"):
-        options += [f"--{name}={given[name].resolve()}"] if given[name] else []
+        options += [f"--{name}={_absolute(given[name])}"] if given[name] else []
     return _become([sys.executable, "-m", "tools", "local", action, *options])
+
+
+def _absolute(path: Path) -> str:
+    with reading_or_writing(path, "name another one"):
+        return str(path.resolve())
 
 
 def _become(program: list[str]) -> NoReturn:
@@ -79,8 +85,3 @@ def _become(program: list[str]) -> NoReturn:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     os.chdir(packaged.programs())
     os.execve(program[0], program, environment)  # noqa: S606
-
-
-def _refuse(message: str) -> Exit:
-    sys.stderr.write(f"{message}\n")
-    return Exit.REFUSED

@@ -7,31 +7,26 @@ import argparse
 import os
 import re
 import secrets
-import signal
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
-from typing import Final, NoReturn
+from typing import Final
 
+from ..errors import UserError
 from ..smoke import address, curl
 from ..smoke.messages import UnreachableError
 from ..smoke.report import FORMATS
-from ..smoke.runner import ALL, DOOR, Run
+from ..smoke.runner import ALL, ESSENTIAL, Run
 from ..smoke.runner import run as take_steps
 from ..smoke.steps import Step
 from ..smoke.wire import Secrets, Wire
-from .exits import Exit
+from .exits import Exit, interruptible
 from .formats import add_format
 from .terminal import coloured, progress
 
 _KEY: Final = re.compile(r"[!-~]{1,512}")
 _VERDICTS: Final = re.compile(r"(?<=  )(passed|failed|not run)(?=  )")
-
-
-class UsageError(Exception):
-    """The command cannot be understood; the message says why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,28 +53,23 @@ def _seconds(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> Exit:
-    """Run the command and give its exit code."""
-    try:
-        place = address.parse(arguments.url, arguments.connect)
-        given = _secrets(arguments.key_file, os.environ)
-    except (UsageError, address.AddressError) as error:
-        return _refuse(str(error))
+    """Run the command and return its exit code."""
+    place = address.parse(arguments.url, arguments.connect)
+    given = _secrets(arguments.key_file, os.environ)
     if (given.key or given.access_secret) and address.in_clear(place):
-        return _refuse(f"{place.url}: the key would travel in clear; use https")
+        raise UserError(f"{place.url}: the key would travel in clear; use https")
     known = _known(given, arguments.preview_host)
-    # Pipelines end a job with SIGTERM: the sandbox must not outlive it either.
-    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        wire = Wire(place, given, arguments.timeout)
-        taken = take_steps(wire, known, time.monotonic, keep=arguments.keep, begins=_begins)
+        with interruptible():
+            wire = Wire(place, given, arguments.timeout)
+            taken = take_steps(wire, known, time.monotonic, keep=arguments.keep, begins=_begins)
     except UnreachableError as error:
-        return _refuse(f"{place.url} cannot be reached: {error}")
+        raise UserError(f"{place.url} cannot be reached: {error}") from None
     except KeyboardInterrupt:
-        _refuse(f"Interrupted while the sandbox {known['name']} was being destroyed; it may still exist.")
+        sys.stderr.write(f"Interrupted while the sandbox {known['name']} was being destroyed; it may still exist.\n")
         return Exit.INTERRUPTED
     finally:
         progress("", sys.stderr)
-        signal.signal(signal.SIGTERM, before)
     shown = FORMATS[arguments.format](taken, place.url, curl.lines(place, arguments.key_file))
     sys.stdout.write(coloured(shown, _VERDICTS, sys.stdout))
     return _exit(taken, strict=arguments.strict)
@@ -95,18 +85,9 @@ def _exit(taken: Run, *, strict: bool) -> Exit:
         return Exit.INTERRUPTED
     if "failed" in states.values():
         return Exit.NO
-    if any(states[name] != "passed" for name in DOOR):
+    if any(states[name] != "passed" for name in ESSENTIAL):
         return Exit.REFUSED
     return Exit.NO if strict and "not run" in states.values() else Exit.DONE
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _refuse(message: str) -> Exit:
-    sys.stderr.write(f"{message}\n")
-    return Exit.REFUSED
 
 
 def _secrets(key_file: str | None, environment: Mapping[str, str]) -> Secrets:
@@ -116,10 +97,10 @@ def _secrets(key_file: str | None, environment: Mapping[str, str]) -> Secrets:
         environment.get("CF_ACCESS_CLIENT_SECRET") or None,
     )
     if bool(found.access_id) != bool(found.access_secret):
-        raise UsageError("CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET belong together: set both or neither")
+        raise UserError("CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET belong together: set both or neither")
     for each in (found.key, found.access_id, found.access_secret):
         if each is not None and not _KEY.fullmatch(each):
-            raise UsageError("a key is 1 to 512 visible ASCII characters without spaces; what was given is not")
+            raise UserError("a key is 1 to 512 visible ASCII characters without spaces; what was given is not")
     return found
 
 
@@ -127,9 +108,9 @@ def _read(key_file: str) -> str:
     try:
         return Path(key_file).read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise UsageError(f"--key-file {key_file}: {error.strerror}") from None
+        raise UserError(f"--key-file {key_file}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"--key-file {key_file}: not a text file") from None
+        raise UserError(f"--key-file {key_file}: not a text file") from None
 
 
 def _known(given: Secrets, preview_host: str | None) -> dict[str, str]:

@@ -13,7 +13,7 @@ TEMPLATES: Final = Path(__file__).with_name("templates")
 
 
 def script(shell: str, parser: argparse.ArgumentParser) -> str:
-    """Give the script that a shell reads to complete a command."""
+    """Return the script that a shell reads to complete a command."""
     environment = Environment(  # noqa: S701 - no markup: `quoted` and `described` quote what shells would act on
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,

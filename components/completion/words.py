@@ -41,7 +41,7 @@ class Command:
 
 
 def commands(parser: argparse.ArgumentParser) -> Iterator[Command]:
-    """Give every command of a parser."""
+    """Return every command of a parser."""
     subparsers = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001 - argparse tells it in no other way
     for action in subparsers:
         for name, own in action.choices.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ..rules.facts import LASTING, THROW_AWAY, Binding, Container, Fact, Image, Package, Stack
+from ..facts.stack import LASTING, THROW_AWAY, Binding, Container, Fact, Image, Package, Stack
 from . import surroundings, workers
 from .resource import Places, Reader, Resource, mapping, name_in
 
@@ -22,7 +22,7 @@ _OF_THE_ONLY_WORKER: Final = frozenset({workers.APPLICATION, surroundings.ROUTE,
 
 
 def alone(resource: Resource) -> tuple[Stack, Places]:
-    """Give what one resource says by itself."""
+    """Return what one resource says by itself."""
     places: Places = {}
     stack = Stack()
     if resource.type in workers.SCRIPTS and workers.is_sandbox(resource, places):
@@ -53,7 +53,7 @@ def _environment(bindings: tuple[Binding, ...] | None) -> Fact[str] | None:
 
 
 def stacks(resources: Sequence[Resource]) -> Iterator[tuple[Stack, Places]]:
-    """Give what a whole program says, Worker by Worker."""
+    """Return what a whole program says, Worker by Worker."""
     by_urn = {each.urn: each for each in resources}
     applications = surroundings.of_type(resources, workers.APPLICATION)
     scripts = [
@@ -132,14 +132,14 @@ class _Owners:
         }
 
     def root(self, resource: Resource) -> Resource | None:
-        """Give the SandboxStack that a resource is part of."""
+        """Return the SandboxStack that a resource is part of."""
         found: Resource | None = resource
         while found is not None and found.type != STACK:
             found = self._by_urn.get(found.parent)
         return found
 
     def of(self, resource: Resource) -> str:
-        """Give the URN of the Worker, empty if there is none to be found."""
+        """Return the URN of the Worker, empty if there is none to be found."""
         return resource.urn if resource.urn in self._scripts else next(filter(None, self._candidates(resource)), "")
 
     def _candidates(self, resource: Resource) -> Iterator[str | None]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
+from ..facts.stack import Fact
 from ..rules import MANDATORY, Finding, Rule, Stack, graded, judged, rules
 from ..rules.exceptions import Exemption, exemption
-from ..rules.facts import Fact
 from ..rules.finding import OFF
 from . import facts
 from .resource import Places, Resource
@@ -49,7 +49,7 @@ class Report:
 
 
 def policy_name(rule: Rule) -> str:
-    """Give the name of a rule's policy: CrossGuard takes no slash."""
+    """Return the name of a rule's policy: CrossGuard takes no slash."""
     return rule.id.replace("/", "-")
 
 
@@ -165,7 +165,7 @@ def policies() -> list[Policy]:
         for rule in rules()
     ]
     why = "An exception that nobody looks at again is a rule that nobody keeps."
-    remedy = "Mend the finding, or renew the exception with its reason."
+    remedy = "Fix the finding, or renew the exception with its reason."
     return [*described, Policy(EXCEPTIONS, _TITLE, MANDATORY, why, remedy, "", _SCHEMAS[EXCEPTIONS])]
 
 

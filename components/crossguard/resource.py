@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from ..provider.lifecycle.values import UNKNOWN
-from ..provider.wire import Secret, revealed
-from ..rules.facts import Fact
+from ..facts.stack import Fact
+from ..pulumi_protocol.values import UNKNOWN, Secret, revealed
 
 T = TypeVar("T")
 Places = dict[str, str]
@@ -44,7 +43,7 @@ class Resource:
     """By property: URNs of the resources whose values are in it."""
 
     def value(self, key: str) -> Any:
-        """Give a property, `UNKNOWN` where it cannot be told, None where it is not set."""
+        """Return a property, `UNKNOWN` where it cannot be told, None where it is not set."""
         return known(self.properties.get(key))
 
     def inside(self, type_: str) -> bool:
@@ -53,19 +52,19 @@ class Resource:
 
 
 def known(value: Any) -> Any:
-    """Give a value, or `UNKNOWN` if it is secret or not known yet."""
+    """Return a value, or `UNKNOWN` if it is secret or not known yet."""
     if isinstance(value, Secret) or (isinstance(value, str) and value in _UNKNOWN_BY_TYPE):
         return UNKNOWN
     return value
 
 
 def name_in(value: Any) -> Any:
-    """Give a value that names something, and so may be told even where the whole that holds it is secret."""
+    """Return a value that names something, and so may be told even where the whole that holds it is secret."""
     return known(revealed(value))
 
 
 def mapping(value: Any) -> Mapping[str, Any] | None:
-    """Give an object whose keys are known; their values may not be."""
+    """Return an object whose keys are known; their values may not be."""
     inner = value.value if isinstance(value, Secret) else value
     return inner if isinstance(inner, dict) else None
 
@@ -83,20 +82,20 @@ class Reader:
         return where
 
     def fact(self, key: str, kind: type[T]) -> Fact[T] | None:
-        """Give a property as a fact if it is set and known."""
+        """Return a property as a fact if it is set and known."""
         return self.told(self.resource.value(key), kind, key)
 
     def told(self, value: Any, kind: type[T], *path: str) -> Fact[T] | None:
-        """Give a value as a fact if it is set, known and of this kind."""
+        """Return a value as a fact if it is set, known and of this kind."""
         return Fact(value, self.at(*path)) if isinstance(value, kind) else None
 
     def optional(self, key: str, kind: type[T]) -> Fact[T | None] | None:
-        """Give a property as a fact, also that it is not set."""
+        """Return a property as a fact, also that it is not set."""
         value = self.resource.value(key)
         return Fact(None, self.at(key)) if value is None else self.told(value, kind, key)
 
     def texts(self, key: str) -> Fact[tuple[str, ...]] | None:
-        """Give a list of texts if all of it is known; one that is not set is empty."""
+        """Return a list of texts if all of it is known; one that is not set is empty."""
         value = self.resource.value(key)
         items = [] if value is None else value
         if not isinstance(items, list) or not all(isinstance(known(each), str) for each in items):
@@ -105,5 +104,5 @@ class Reader:
 
 
 def first(resources: Iterable[Resource]) -> Resource | None:
-    """Give the first of some resources."""
+    """Return the first of some resources."""
     return next(iter(resources), None)

@@ -14,8 +14,8 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, plugin_pb2
 
-from .. import serving
-from ..provider.wire import decode
+from ..pulumi_protocol import serving
+from ..pulumi_protocol.encoding import decode
 from ..rules import ADVISORY, MANDATORY
 from ..rules.finding import OFF
 from ..version import VERSION
@@ -134,7 +134,7 @@ def _wire_level(level: str) -> Any:
 
 
 def handlers(analyzer: Analyzer) -> grpc.GenericRpcHandler:
-    """Give what a server needs to let this analyzer answer."""
+    """Return what a server needs to let this analyzer answer."""
     served = {
         name: grpc.unary_unary_rpc_method_handler(
             getattr(analyzer, name),

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from ..rules.facts import Access, Binding, Bucket, Fact, Preview
+from ..facts.stack import Access, Binding, Bucket, Fact, Preview
+from ..platform import access as access_names
+from ..platform import storage
 from .resource import Places, Reader, Resource, first, known, mapping
 from .workers import variable
 
@@ -24,21 +26,16 @@ HOLDING_DATA: Final[Mapping[str, str]] = {
     KV: "the KV namespace",
     QUEUE: "the queue",
 }
-_ROLES: Final[Mapping[str, str]] = {
-    "FILES_BUCKET": "files",
-    "BACKUP_BUCKET": "backups",
-    "ARTIFACTS_BUCKET": "artifacts",
-}
 
 
 def of_type(resources: Iterable[Resource], type_: str) -> list[Resource]:
-    """Give the resources of a type."""
+    """Return the resources of a type."""
     return [each for each in resources if each.type == type_]
 
 
 def buckets(resources: Sequence[Resource], bound: Mapping[str, Any], places: Places) -> tuple[Bucket, ...]:
-    """Give every bucket that is made or opened here; `bound` are a Worker's bindings as they were sent."""
-    roles = {_name(mapping(bound.get(key)) or {}, "bucketName"): role for key, role in _ROLES.items()}
+    """Return every bucket that is made or opened here; `bound` are a Worker's bindings as they were sent."""
+    roles = {_name(mapping(bound.get(storage.BINDINGS[role])) or {}, "bucketName"): role for role in storage.BUCKETS}
     domains, lifecycles = of_type(resources, MANAGED_DOMAIN), of_type(resources, LIFECYCLE)
     made = of_type(resources, BUCKET)
     names = {_name(each.properties, "name") for each in made}
@@ -112,7 +109,7 @@ def protected(resources: Iterable[Resource], places: Places) -> tuple[tuple[str,
 
 
 def preview(routes: Sequence[Resource], everything: Sequence[Resource], places: Places) -> Preview:
-    """Give the host that a Worker's routes serve previews at, with its record and certificates."""
+    """Return the host that a Worker's routes serve previews at, with its record and certificates."""
     patterns = [Reader(each, places).fact("pattern", str) for each in routes]
     wildcard = first(each for each in routes if str(each.value("pattern")).startswith("*."))
     if wildcard is None or None in patterns:
@@ -156,10 +153,10 @@ def _certified(everything: Sequence[Resource], places: Places) -> Fact[tuple[str
 def access(bindings: tuple[Binding, ...] | None, applications: Sequence[Resource], previews: Preview) -> Access:
     """Say how callers are known, as far as this package's own Worker is told, and whether previews are guarded."""
     names = {each.name.value for each in bindings or ()}
-    team = variable(bindings, "ACCESS_TEAM_DOMAIN")
-    mode = "zero-trust" if team else "api-keys" if "API_KEYS" in names else None
+    team = variable(bindings, access_names.TEAM_DOMAIN)
+    mode = "zero-trust" if team else "api-keys" if access_names.API_KEYS in names else None
     # Whoever sets Zero Trust up says what it stands before: previews that are left out are so on purpose.
-    guarded = bool(applications) or "ACCESS_TEAM_DOMAIN" in names
+    guarded = bool(applications) or access_names.TEAM_DOMAIN in names
     place = previews.hostname.where if previews.hostname else ""
     return Access(
         mode=Fact(mode, place) if mode else None,

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from ..platform.containers import MANAGED, REGISTRY, SCHEDULED
-from ..provider.wire import Secret
-from ..rules.facts import KEY_VALUE, SQLITE, Binding, Container, DurableClass, Fact, Image, Worker
+from ..facts.stack import Binding, Container, DurableClass, Fact, Image, Worker
+from ..platform.bindings import DURABLE_OBJECT
+from ..platform.containers import IMAGE_PLATFORM, MANAGED, REGISTRY, SCHEDULED
+from ..platform.durable_objects import KEY_VALUE, SQLITE
+from ..platform.sdk import MAIN_CLASS
+from ..pulumi_protocol.values import Secret
 from .resource import Places, Reader, Resource, known, mapping, name_in
 
 SCRIPT: Final = "cloudflare-sandbox:index:WorkerScript"
@@ -16,23 +19,21 @@ BRIDGED_SCRIPTS: Final = frozenset(
 )
 SCRIPTS: Final = frozenset({SCRIPT, *BRIDGED_SCRIPTS})
 IMAGES: Final = frozenset({"docker-build:index:Image", "docker:index/image:Image"})
-_DO: Final = "durable_object_namespace"
 _SCHEDULER_ONLY: Final = (
     "image", "instanceType", "size", "maxInstances", "constraints", "affinities", "rollout", "command", "entrypoint",
     "environment",
 )  # fmt: skip
 _LOOPBACK: Final = re.compile(r"^(?:127\.0\.0\.1|localhost):\d+/")
-_AMD64: Final = "linux/amd64"
 
 
 def script_name(resource: Resource) -> str | None:
-    """Give the name of a script, or of the script that an application belongs to."""
+    """Return the name of a script, or of the script that an application belongs to."""
     value = resource.value("scriptName")
     return value if isinstance(value, str) else None
 
 
 def bindings(resource: Resource, places: Places) -> tuple[Binding, ...] | None:
-    """Give all bindings of a script; None if one of them cannot be told."""
+    """Return all bindings of a script; None if one of them cannot be told."""
     read, said = Reader(resource, places), resource.properties.get("bindings")
     found = [_binding(read, name, each, hidden=isinstance(said, Secret)) for name, each in _named(said)]
     whole = said is None or mapping(said) is not None or isinstance(name_in(said), list)
@@ -40,7 +41,7 @@ def bindings(resource: Resource, places: Places) -> tuple[Binding, ...] | None:
 
 
 def _named(said: Any) -> Iterator[tuple[Any, Any]]:
-    """Give bindings with their names: this plugin has them by name, pulumi_cloudflare in a list."""
+    """Return bindings with their names: this plugin has them by name, pulumi_cloudflare in a list."""
     inner = mapping(said)
     if inner is not None:
         yield from inner.items()
@@ -66,12 +67,12 @@ def _binding(read: Reader, name: Any, said: Any, *, hidden: bool) -> Binding | N
 
 
 def variable(found: Iterable[Binding] | None, name: str) -> Fact[str] | None:
-    """Give the value of a plain-text variable, if it is known."""
+    """Return the value of a plain-text variable, if it is known."""
     return next((each.text for each in found or () if each.name.value == name), None)
 
 
 def worker(resource: Resource, places: Places) -> Worker:
-    """Give the facts of a script."""
+    """Return the facts of a script."""
     read = Reader(resource, places)
     ours = resource.type == SCRIPT
     kept = resource.value("keepBindings")
@@ -106,7 +107,7 @@ def _observability(read: Reader) -> Fact[bool] | None:
 
 
 def classes(resource: Resource, places: Places) -> tuple[DurableClass, ...] | None:
-    """Give the classes that a script of this plugin creates; pulumi_cloudflare sends steps, not classes."""
+    """Return the classes that a script of this plugin creates; pulumi_cloudflare sends steps, not classes."""
     read = Reader(resource, places)
     if resource.type != SCRIPT:
         return None
@@ -125,7 +126,7 @@ def _class(read: Reader, name: str, said: Any) -> DurableClass:
 
 
 def uploaded_containers(resource: Resource, places: Places) -> tuple[Container, ...] | None:
-    """Give the containers that a script's classes have, with their images where the objects choose one."""
+    """Return the containers that a script's classes have, with their images where the objects choose one."""
     said = resource.properties.get("classes")
     inner = mapping(said)
     if resource.type != SCRIPT or inner is None:
@@ -143,7 +144,7 @@ def uploaded_containers(resource: Resource, places: Places) -> tuple[Container, 
 
 
 def container(resource: Resource, by_urn: Mapping[str, Resource], places: Places) -> Container:
-    """Give the facts of an application, and of the image it gets from another resource."""
+    """Return the facts of an application, and of the image it gets from another resource."""
     read = Reader(resource, places)
     value = resource.value("schedulingPolicy")
     policy = read.told(SCHEDULED if value is None else value, str, "schedulingPolicy")
@@ -188,13 +189,13 @@ def _builds(urns: Iterable[str], by_urn: Mapping[str, Resource], seen: frozenset
 
 
 def platform(resource: Resource, places: Places) -> Fact[str] | None:
-    """Give what an image is built for, if the program says so."""
+    """Return what an image is built for, if the program says so."""
     read = Reader(resource, places)
     if resource.type == "docker-build:index:Image":
         said = read.texts("platforms")
         if said is None or not said.value:
             return None
-        return Fact(_AMD64 if _AMD64 in said.value else said.value[0], said.where)
+        return Fact(IMAGE_PLATFORM if IMAGE_PLATFORM in said.value else said.value[0], said.where)
     return read.told(known((mapping(resource.value("build")) or {}).get("platform")), str, "build", "platform")
 
 
@@ -205,5 +206,7 @@ def is_sandbox(resource: Resource, places: Places, applications: Iterable[Resour
         (name is not None and script_name(each) == name) or resource.urn in each.dependencies.get("scriptName", ())
         for each in applications
     )
-    bound = any(each.kind.value == _DO and each.name.value == "Sandbox" for each in bindings(resource, places) or ())
+    bound = any(
+        each.kind.value == DURABLE_OBJECT and each.name.value == MAIN_CLASS for each in bindings(resource, places) or ()
+    )
     return served or bound or bool(uploaded_containers(resource, places))

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-STORES: Final = ("files", "backups", "artifacts", "conversations", "events")
-"""What a stack can keep outside its sandboxes, as the section `storage` calls it."""
-USUAL_STORES: Final = STORES[:-1]
+from ..platform.containers import SANDBOX_INSTANCE_TYPE
+from ..platform.storage import BUCKETS, CONVERSATIONS
+
+USUAL_STORES: Final = (*BUCKETS, CONVERSATIONS)
+"""What a stack keeps outside its sandboxes where nobody says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Answers:
     pip: tuple[str, ...] = ()
     npm: tuple[str, ...] = ()
     dockerfile: bool = False
-    instance_type: str = "basic"
+    instance_type: str = SANDBOX_INSTANCE_TYPE
     max_instances: int = 10
     hostname: str = ""
     zone: str = ""

@@ -9,7 +9,7 @@ from .questions import QUESTIONS, Question, settled, shown
 
 
 def asked(given: Mapping[str, Any], folder: str, listen: Callable[[], str], say: Callable[[str], None]) -> Answers:
-    """Ask what was not given and applies, and give all answers.
+    """Ask what was not given and applies, and return all answers.
 
     What was given has to be right by itself: every mistake found here is one of the answer before it.
     """

@@ -3,12 +3,17 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Any, Final, cast
 
-from ..bundle.dockerfile import Recipe, problems
+from .. import rules
+from ..bundle.dockerfile import Recipe
 from ..platform import sdk
+from ..platform.storage import STORES
 from ..settings import SandboxSettings, SettingsError
-from .answers import STORES, USUAL_STORES, Answers
+from ..settings.facts import image_alone
+from ..settings.image import ImageSettings
+from .answers import USUAL_STORES, Answers
 
 ENTRY: Final = "worker/src/index.ts"
 """Where the Worker of a project's own begins."""
@@ -20,12 +25,12 @@ _SOME_TEAM: Final = "team.cloudflareaccess.com"
 
 
 def recipe(answers: Answers) -> Recipe:
-    """Give what goes into the image."""
-    return Recipe(sdk.LAST_OF_0, "0.12", answers.variant, apt=answers.apt, pip=answers.pip, npm=answers.npm)
+    """Return what goes into the image."""
+    return Recipe(sdk.SDK_VERSION, "0.12", answers.variant, apt=answers.apt, pip=answers.pip, npm=answers.npm)
 
 
 def settings(answers: Answers) -> dict[str, Any]:
-    """Give the settings of the stack, without what is the same if left out. The name is the project's."""
+    """Return the settings of the stack, without what is the same if left out. The name is the project's."""
     sections: dict[str, Any] = {
         "worker": _worker(answers),
         "image": _image(answers),
@@ -49,7 +54,7 @@ def wrong(answers: Answers) -> list[str]:
         team=answers.team or _SOME_TEAM,
         people=answers.people or (_SOMEBODY,),
     )
-    return [*_wrong_names(told), *_wrong_settings(told), *problems(recipe(told))]
+    return [*_wrong_names(told), *_wrong_settings(told), *_wrong_image(told)]
 
 
 def _wrong_names(answers: Answers) -> Iterator[str]:
@@ -68,6 +73,15 @@ def _wrong_settings(answers: Answers) -> list[str]:
     except SettingsError as error:
         return error.problems
     return []
+
+
+def _wrong_image(answers: Answers) -> list[str]:
+    """Return what the rules refuse, whether packages end up in the settings or in a Dockerfile."""
+    said = ImageSettings.model_construct(
+        variant=cast(Any, answers.variant), apt=answers.apt, pip=answers.pip, npm=answers.npm
+    )
+    found = rules.check(image_alone(said, "image", "0.12", sdk.SDK_VERSION), today=datetime.now(UTC).date())
+    return [each.line() for each in found if each.severity == rules.MANDATORY]
 
 
 def _worker(answers: Answers) -> dict[str, Any]:

@@ -13,7 +13,7 @@ _CHECKOUT: Final = Path(__file__).resolve().parents[2]
 
 
 def requirement(extra: str = "") -> str:
-    """Give the line: the address it was installed from, or its version if that was an index."""
+    """Return the line: the address it was installed from, or its version if that was an index."""
     name = f"{NAME}[{extra}]" if extra else NAME
     if (_CHECKOUT / "pyproject.toml").is_file():
         return f"{name} @ {_CHECKOUT.as_uri()}"
@@ -25,7 +25,7 @@ def requirement(extra: str = "") -> str:
 
 
 def address(told: dict[str, Any]) -> str:
-    """Give the address that an installer wrote down (PEP 610), pinned where it can be, without credentials."""
+    """Return the address that an installer wrote down (PEP 610), pinned where it can be, without credentials."""
     url = _without_credentials(told["url"])
     fragments = [f"subdirectory={told['subdirectory']}"] if told.get("subdirectory") else []
     if "vcs_info" in told:

@@ -24,7 +24,7 @@ _PIPELINES: Final = {
 
 
 def plan(answers: Answers, package: str) -> dict[str, str]:
-    """Give the files.
+    """Return the files.
 
     Args:
         answers: what the project is to be; right by `meaning.wrong`.
@@ -33,13 +33,17 @@ def plan(answers: Answers, package: str) -> dict[str, str]:
     return dict(sorted(_files(answers, package)))
 
 
-def requirements(package: str) -> str:
-    """Give the requirements.txt of a project; `package` is the line that brings this package."""
-    return _rendered("requirements.txt.j2", {"package": package, "pins": _pins()})
+def program(name: str, package: str) -> dict[str, str]:
+    """Return what every project has beside its stack files; `package` is the line that brings this package."""
+    return {
+        "Pulumi.yaml": _rendered("Pulumi.yaml.j2", {"name": name}),
+        "__main__.py": _rendered("program.py.j2", {}),
+        "requirements.txt": _rendered("requirements.txt.j2", {"package": package, "pins": _pins()}),
+    }
 
 
 def _pins() -> dict[str, str]:
-    """Give the versions that this package is tested with."""
+    """Return the versions that this package is tested with."""
     pins = packaged.file("requirements.txt").read_text(encoding="utf-8")
     return dict(line.split("==") for line in pins.splitlines() if line and not line.startswith("#"))
 
@@ -52,10 +56,8 @@ def _files(answers: Answers, package: str) -> Iterator[tuple[str, str]]:
         "schema": SCHEMA,
         "install": INSTALL,
     }
-    yield "Pulumi.yaml", _rendered("Pulumi.yaml.j2", facts)
+    yield from program(answers.name, package).items()
     yield f"Pulumi.{answers.stack}.yaml", _rendered("stack.yaml.j2", facts)
-    yield "__main__.py", _rendered("program.py.j2", facts)
-    yield "requirements.txt", requirements(package)
     yield ".gitignore", _rendered("gitignore.j2", facts)
     if answers.own_worker:
         yield from _worker(answers, facts)

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from ..platform import sdk
 from ..platform.containers import INSTANCE_TYPES
-from .answers import STORES, Answers
+from ..platform.storage import STORES
+from .answers import Answers
 
 NONE: Final = "none"
 """The word for nothing, where an empty answer means what is usual."""
@@ -32,16 +33,16 @@ class Question:
 
     @property
     def option(self) -> str:
-        """Give the name of the option."""
+        """Return the name of the option."""
         return f"--{self.field.replace('_', '-')}"
 
     @property
     def kind(self) -> type:
-        """Give the type of its answers."""
+        """Return the type of its answers."""
         return type(getattr(Answers(), self.field))
 
     def read(self, text: str) -> Any:
-        """Give the answer that a text means; raise ValueError with the rule where it means none."""
+        """Return the answer that a text means; raise ValueError with the rule where it means none."""
         if self.kind is tuple:
             return () if text == NONE else tuple(filter(None, _BETWEEN.split(text)))
         if self.kind is bool:
@@ -61,13 +62,13 @@ def shown(value: Any) -> str:
 
 
 def name_from(folder: str) -> str:
-    """Give a name for a project in a folder of this name; empty where nothing of it can be in one."""
+    """Return a name for a project in a folder of this name; empty where nothing of it can be in one."""
     plain = re.sub(r"[^a-z0-9]+", "-", folder.lower()) if folder.isascii() else ""
     return plain.lstrip("-0123456789")[:_LONGEST_NAME].strip("-")
 
 
 def settled(given: Mapping[str, Any], folder: str) -> Answers:
-    """Give the answers when nobody is asked: what was given, and what is usual with it."""
+    """Return the answers when nobody is asked: what was given, and what is usual with it."""
     answers = Answers(name=name_from(folder))
     for question in QUESTIONS:
         if question.field in given:
@@ -78,7 +79,7 @@ def settled(given: Mapping[str, Any], folder: str) -> Answers:
 
 
 def missing(answers: Answers) -> Iterator[Question]:
-    """Give the questions that have to have an answer, and have none."""
+    """Return the questions that have to have an answer, and have none."""
     return (each for each in QUESTIONS if each.needed and each.applies(answers) and not getattr(answers, each.field))
 
 
@@ -117,7 +118,7 @@ QUESTIONS: Final = (
     Question("stack", "Name of the first stack, as Pulumi calls one deployment of a project"),
     Question("environment", "Protect what holds data (lasting), or let destroy remove it", ("throw-away", "lasting")),
     Question("worker", "The Worker of this package, or one of your own to begin with", ("ours", "own")),
-    Question("variant", "Image to build on", tuple(sdk.available(sdk.LAST_OF_0))),
+    Question("variant", "Image to build on", tuple(sdk.available(sdk.SDK_VERSION))),
     Question("apt", "Debian packages, name=version", applies=_installs("apt")),
     Question("pip", "Python packages, name==version", applies=_installs("pip")),
     Question("npm", "npm packages, name@version", applies=_installs("npm")),
@@ -137,5 +138,5 @@ QUESTIONS: Final = (
 
 
 def parts(texts: Iterable[str], question: Question) -> tuple[str, ...]:
-    """Give the items of a list whose option was given several times."""
+    """Return the items of a list whose option was given several times."""
     return tuple(item for text in texts for item in question.read(text))

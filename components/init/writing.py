@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 
 def in_the_way(folder: Path, files: Iterable[str]) -> list[str]:
-    """Give what lies where files are to be, by its path in the folder, and what is no folder where one has to be."""
+    """Return what lies where files are to be, by its path in the folder, and what is no folder where one has to be."""
     if os.path.lexists(folder) and not folder.is_dir():
         return ["."]
     return sorted({found for name in files for found in _obstacles(folder, PurePosixPath(name))})
@@ -21,15 +21,15 @@ def _obstacles(folder: Path, name: PurePosixPath) -> Iterator[str]:
         yield f"{name}"
 
 
-def write(folder: Path, files: Mapping[str, str]) -> None:
+def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Write every file; whatever happens on the way, what was made so far is taken away again."""
     made: list[Path] = []
     try:
         for name, content in files.items():
             _make_folders((folder / name).parent, made)
-            with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
+            with (folder / name).open("xb") as file:
                 made.append(folder / name)
-                file.write(content)
+                file.write(content.encode() if isinstance(content, str) else content)
     except BaseException:
         for path in reversed(made):
             path.rmdir() if path.is_dir() else path.unlink()

@@ -7,12 +7,12 @@ from typing import Any
 
 
 def as_json(event: Mapping[str, Any]) -> str:
-    """Give the event as it came, on one line."""
+    """Return the event as it came, on one line."""
     return f"{json.dumps(event, separators=(',', ':'))}\n"
 
 
 def as_text(event: Mapping[str, Any]) -> str:
-    """Give lines for people."""
+    """Return lines for people."""
     lines = [_first(event)]
     for each in event.get("logs") or ():
         lines += _indented(f"{each.get('level', 'log')}: {_words(each.get('message'))}")

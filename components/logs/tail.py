@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from ..errors import UserError
 from .websocket import BrokenError, WebSocket
 
 PROTOCOL: Final = "trace-v1"
@@ -17,7 +18,7 @@ _LARGEST: Final = 1024 * 1024
 _NO_SUCH_WORKER: Final = 10007
 
 
-class TailError(Exception):
+class TailError(UserError):
     """A log that cannot be followed; the message says why."""
 
 
@@ -31,7 +32,7 @@ class Api:
 
     @contextmanager
     def follow(self, worker: str) -> Iterator[Iterator[dict[str, Any]]]:
-        """Give a Worker's events while the block runs."""
+        """Return a Worker's events while the block runs."""
         tails = f"/accounts/{quote(self.account, safe='')}/workers/scripts/{quote(worker, safe='')}/tails"
         begun = self._ask("POST", tails, {"filters": []}, worker)
         try:

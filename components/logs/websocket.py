@@ -52,7 +52,7 @@ class WebSocket:
         self._write(_TEXT, text.encode())
 
     def messages(self) -> Iterator[str]:
-        """Give what is said until it is broken off."""
+        """Return what is said until it is broken off."""
         whole = bytearray()
         while True:
             kind, final, content = self._frame()

@@ -8,6 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+DURABLE_OBJECT: Final = "durable_object_namespace"
+JSON: Final = "json"
+KV_NAMESPACE: Final = "kv_namespace"
+PLAIN_TEXT: Final = "plain_text"
+QUEUE: Final = "queue"
+R2_BUCKET: Final = "r2_bucket"
+RATE_LIMIT: Final = "ratelimit"
+SECRET_KEY: Final = "secret_key"  # noqa: S105 - a kind
+SECRET_TEXT: Final = "secret_text"  # noqa: S105 - a kind
+WORKFLOW: Final = "workflow"
+"""The kinds that this package speaks of by name."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -34,24 +46,24 @@ KINDS: Final[Mapping[str, Kind]] = {
     "browser": Kind(),
     "d1": Kind(("id",)),
     "dispatch_namespace": Kind(("namespace",), ("outbound",)),
-    "durable_object_namespace": Kind(("className",), ("scriptName", "environment")),
+    DURABLE_OBJECT: Kind(("className",), ("scriptName", "environment")),
     "flagship": Kind(("appId",)),
     "hyperdrive": Kind(("id",)),
     "images": Kind(),
     "inherit": Kind((), ("oldName", "versionId")),
-    "json": Kind(("json",)),
+    JSON: Kind(("json",)),
     "k2": Kind(("stream",)),
-    "kv_namespace": Kind(("namespaceId",)),
+    KV_NAMESPACE: Kind(("namespaceId",)),
     "media": Kind(),
     "messaging": Kind(("namespace",)),
     "mtls_certificate": Kind(("certificateId",)),
     "pipelines": Kind(("pipeline",)),
-    "plain_text": Kind(("text",)),
-    "queue": Kind(("queueName",), ("deliveryDelay",)),
-    "r2_bucket": Kind(("bucketName",), ("jurisdiction",)),
-    "ratelimit": Kind(("namespaceId", "simple")),
-    "secret_key": Kind(("algorithm", "format", "usages"), ("keyBase64", "keyJwk"), ("keyBase64", "keyJwk")),
-    "secret_text": Kind(("text",), (), ("text",)),
+    PLAIN_TEXT: Kind(("text",)),
+    QUEUE: Kind(("queueName",), ("deliveryDelay",)),
+    R2_BUCKET: Kind(("bucketName",), ("jurisdiction",)),
+    RATE_LIMIT: Kind(("namespaceId", "simple")),
+    SECRET_KEY: Kind(("algorithm", "format", "usages"), ("keyBase64", "keyJwk"), ("keyBase64", "keyJwk")),
+    SECRET_TEXT: Kind(("text",), (), ("text",)),
     "secrets_store_secret": Kind(("storeId", "secretName")),
     "send_email": Kind((), ("allowedDestinationAddresses", "allowedSenderAddresses", "destinationAddress")),
     "service": Kind(("service",), ("environment", "entrypoint", "props")),
@@ -59,11 +71,11 @@ KINDS: Final[Mapping[str, Kind]] = {
     "version_metadata": Kind(),
     "vpc_network": Kind((), ("identity", "networkId", "tunnelId")),
     "vpc_service": Kind(("serviceId",)),
-    "workflow": Kind(("workflowName",), ("className", "scriptName")),
+    WORKFLOW: Kind(("workflowName",), ("className", "scriptName")),
 }
 
 STRUCTURED: Final = frozenset({"json", "simple", "outbound", "algorithm", "keyJwk", "props"})
 """Fields whose value is an object that goes to the API as it is."""
 
-SECRET_KINDS: Final = ("secret_text", "secret_key")
+SECRET_KINDS: Final = (SECRET_TEXT, SECRET_KEY)
 """Kinds that survive an upload that does not speak of them; they go only when they are deleted by name."""

@@ -23,5 +23,5 @@ TESTED_DATE: Final = "2026-07-01"
 
 
 def flags(date: str, further: Iterable[str] = ()) -> list[str]:
-    """Give the flags to upload with a date: what the SDK needs then, and what the user adds; never a refused one."""
+    """Return the flags to upload with a date: what the SDK needs then, and what the user adds; never a refused one."""
     return sorted({NODEJS_FLAG, *further} if date < NODEJS_DEFAULT else set(further) - NODEJS_FLAGS)

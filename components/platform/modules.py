@@ -30,5 +30,5 @@ _BY_SUFFIX: Final = {
 
 
 def content_type(name: str) -> str:
-    """Give the content type a module of this name is uploaded with."""
+    """Return the content type a module of this name is uploaded with."""
     return _BY_SUFFIX.get(name.rpartition(".")[2].lower(), "application/octet-stream")

@@ -16,6 +16,6 @@ MONTH_SECONDS: Final = 30 * 24 * 3600
 
 
 def month_at_full_load(size: Size) -> float:
-    """Give the US dollars of one instance that runs and computes for a whole month."""
+    """Return the US dollars of one instance that runs and computes for a whole month."""
     second = size.memory_mib / 1024 * GIB_SECOND + size.vcpu * VCPU_SECOND + size.disk_mb / 1000 * GB_SECOND
     return second * MONTH_SECONDS

@@ -6,9 +6,12 @@ Source: Cloudflare's documentation of R2 and of API tokens, @cloudflare/sandbox 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-DEFAULT_JURISDICTION: Final = "default"
+Jurisdiction = Literal["default", "eu", "fedramp"]
+Location = Literal["apac", "eeur", "enam", "oc", "weur", "wnam"]
+
+DEFAULT_JURISDICTION: Final[Jurisdiction] = "default"
 LOCATIONS: Final[Mapping[str, frozenset[str]]] = {
     "default": frozenset({"apac", "eeur", "enam", "oc", "weur", "wnam"}),
     "eu": frozenset({"eeur", "weur"}),
@@ -29,13 +32,13 @@ READ_AND_WRITE: Final = ("Workers R2 Storage Bucket Item Read", "Workers R2 Stor
 
 
 def endpoint(account_id: str, jurisdiction: str) -> str:
-    """Give the S3 endpoint of a jurisdiction's buckets: an origin without a path, as the SDK demands."""
+    """Return the S3 endpoint of a jurisdiction's buckets: an origin without a path, as the SDK demands."""
     place = "" if jurisdiction == DEFAULT_JURISDICTION else f".{jurisdiction}"
     return f"https://{account_id}{place}.r2.cloudflarestorage.com"
 
 
 def token_resources(account_id: str, jurisdiction: str, bucket: str) -> str:
-    """Give the resources of a token that reaches one bucket, as text.
+    """Return the resources of a token that reaches one bucket, as text.
 
     The bridged plugin compares it with the API's answer as text: a space more would be a change on every run.
     """
@@ -43,17 +46,17 @@ def token_resources(account_id: str, jurisdiction: str, bucket: str) -> str:
 
 
 def secret_access_key(token_value: str) -> str:
-    """Give the S3 secret that belongs to a token; its access key id is the token's id."""
+    """Return the S3 secret that belongs to a token; its access key id is the token's id."""
     return hashlib.sha256(token_value.encode()).hexdigest()
 
 
 def permission_groups(ids: Iterable[str]) -> list[dict[str, str]]:
-    """Give permission groups in the order the API answers with: any other is a change on every run."""
+    """Return permission groups in the order the API answers with: any other is a change on every run."""
     return [{"id": each} for each in sorted(set(ids))]
 
 
 def delete_rule(rule_id: str, prefix: str, days: int) -> dict[str, Any]:
-    """Give the lifecycle rule that deletes objects of this age."""
+    """Return the lifecycle rule that deletes objects of this age."""
     return {
         "id": rule_id,
         "enabled": True,
@@ -63,7 +66,7 @@ def delete_rule(rule_id: str, prefix: str, days: int) -> dict[str, Any]:
 
 
 def abort_rule() -> dict[str, Any]:
-    """Give the lifecycle rule that clears away uploads nobody finished within a day."""
+    """Return the lifecycle rule that clears away uploads nobody finished within a day."""
     return {
         "id": "abort unfinished uploads",
         "enabled": True,
@@ -73,7 +76,7 @@ def abort_rule() -> dict[str, Any]:
 
 
 def lock_rule(days: int) -> dict[str, Any]:
-    """Give the rule that keeps backups of up to this age from being deleted or overwritten by anyone."""
+    """Return the rule that keeps backups of up to this age from being deleted or overwritten by anyone."""
     return {
         "id": "keep backups",
         "enabled": True,

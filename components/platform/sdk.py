@@ -10,6 +10,7 @@ from datetime import date
 from typing import Final, Literal
 
 Generation = Literal["0.12", "1.x"]
+VariantName = Literal["default", "python", "opencode", "musl", "desktop"]
 Release = tuple[int, int, int]
 
 REPOSITORY: Final = "cloudflare/sandbox"
@@ -19,16 +20,21 @@ SERVER: Final = "/container-server/sandbox"
 """The server inside images of 0.x, and their entry point."""
 SHIM: Final = "/usr/local/bin/sandbox-shim"
 """The helper of 1.x: where images have it, and where the image that carries it has it."""
+MAIN_CLASS: Final = "Sandbox"
+"""The class of sandboxes that preview URLs work for: the SDK looks its binding up by this name."""
+LOWEST_PORT, HIGHEST_PORT = 1024, 65535
+"""Ports that can be exposed, but for the server's own."""
 SERVER_PORT: Final = 3000
 """Where the server of 0.x listens; no program in the sandbox may."""
 VERSION_VARIABLE: Final = "SANDBOX_VERSION"
 """What the server of 0.x tells the Worker as its version; images made by copying the server lack it by themselves."""
 NEEDED_BY_SERVER: Final = ("bash", "file")
 """Programs without which the server of 0.x does not work; git is needed for checkouts only."""
-LAST_OF_0: Final = "0.12.10"
+SDK_VERSION: Final = "0.12.10"
+"""The release that this package's Worker and images are made with: the last one of 0.x."""
+OFFICIAL_IMAGE: Final = f"{IMAGE}:{SDK_VERSION}"
 END_OF_FIXES_OF_0: Final = date(2026, 12, 31)
 
-_COPYING_SINCE: Final = (0, 6, 5)
 _PYTHON_IN_DEFAULT_UNTIL: Final = (0, 5, 99)
 _VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
@@ -60,7 +66,7 @@ def release(version: str) -> Release | None:
 
 
 def generation_of(version: str) -> Generation | None:
-    """Give the generation a version belongs to; None where it is of neither."""
+    """Return the generation a version belongs to; None where it is of neither."""
     found = release(version)
     if found is None or found[0] > 1 or (0, 13, 0) <= found < (1, 0, 0):
         return None
@@ -68,7 +74,7 @@ def generation_of(version: str) -> Generation | None:
 
 
 def tag(version: str, variant: str = "default") -> str:
-    """Give the tag of an official image."""
+    """Return the tag of an official image."""
     return version if variant == "default" else f"{version}-{variant}"
 
 
@@ -78,21 +84,8 @@ def split_tag(text: str) -> tuple[str, str]:
     return version, variant or "default"
 
 
-def variant_problem(version: str, variant: str) -> str:
-    """Say why there is no such image, with the remedy; empty when there is one."""
-    known, found = VARIANTS.get(variant), release(version)
-    if known is None:
-        return f"there is no image variant {variant}; choose one of {', '.join(available(version))}"
-    if found is None or known.since <= found <= known.until:
-        return ""
-    when = (
-        f"exists since {_written(known.since)}" if found < known.since else f"ended with {_written(known.until)[:-2]}x"
-    )
-    return f"the image variant {variant} {when}, not for {version}; choose one of {', '.join(available(version))}"
-
-
 def available(version: str) -> list[str]:
-    """Give the variants of a version."""
+    """Return the variants of a version."""
     found = release(version) or (0, 12, 0)
     return [name for name, each in VARIANTS.items() if each.since <= found <= each.until]
 
@@ -101,17 +94,3 @@ def has_python(version: str, variant: str) -> bool:
     """Whether an official image has Python."""
     found = release(version)
     return VARIANTS[variant].python or (found is not None and found <= _PYTHON_IN_DEFAULT_UNTIL)
-
-
-def copying_problem(version: str) -> str:
-    """Say why the server cannot be copied into another image; empty when it can."""
-    found = release(version)
-    if found is None or found >= _COPYING_SINCE:
-        return ""
-    return (
-        f"the server can be copied into an image since {_written(_COPYING_SINCE)}, not from {version}; update the SDK"
-    )
-
-
-def _written(found: Release) -> str:
-    return ".".join(map(str, found))

@@ -41,7 +41,7 @@ class Tag(NamedTuple):
 
 _EXACT: Final = re.compile(r"(\d{1,10})\.(\d{1,10})\.(\d{1,10})(?:-([0-9A-Za-z.-]+))?")
 
-LAST_0X: Final = Version(*(sdk.release(sdk.LAST_OF_0) or (0, 0, 0)))
+LAST_0X: Final = Version(*(sdk.release(sdk.SDK_VERSION) or (0, 0, 0)))
 OLDEST: Final = (0, 6, 5)
 """Before it images cannot be extended safely and commands of one session run into each other."""
 RPC_SINCE: Final = (0, 9, 3)
@@ -102,8 +102,7 @@ def official_tag(reference: str) -> Tag | None:
     return Tag(version, "default") if "." in version.mark else Tag(version._replace(mark=""), version.mark or "default")
 
 
-def variant_exists(tag: Tag) -> bool:
-    """Say whether this variant was published for this version."""
-    if tag.version.major >= 1:
-        return tag.variant == "default"
-    return not sdk.variant_problem(str(tag.version), tag.variant)
+def published(version: Version) -> list[Tag]:
+    """Return the tags of the official image that a version has; 1.x has no variants."""
+    variants = ["default"] if version.major >= 1 else sdk.available(str(version))
+    return [Tag(version, variant) for variant in variants]

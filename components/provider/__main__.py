@@ -1,14 +1,24 @@
-"""Starts the plugin."""
+"""Starts the plugin; it serves until a signal ends it."""
 
-from ..bare_pulumi import messages_only
+import sys
+from functools import partial
+from typing import Final
+
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from ..pulumi_protocol import serving
+from ..pulumi_protocol.engine_log import EngineLog
+from .service import Service
+
+_THREADS: Final = 128
+"""The engine's own default is far below this; `--parallel` may ask for more."""
 
 
 def main() -> None:
-    """Serve, with Pulumi's messages alone: what the server imports takes half the time without the rest."""
-    messages_only()
-    from .server import serve  # noqa: PLC0415 - after the line above
-
-    serve()
+    """Serve until a signal comes."""
+    service = Service(EngineLog(sys.argv[1] if len(sys.argv) > 1 else None))
+    add = partial(provider_pb2_grpc.add_ResourceProviderServicer_to_server, service)
+    serving.serve(add, threads=_THREADS, at_end=service.stop)
 
 
 if __name__ == "__main__":

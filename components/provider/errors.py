@@ -12,12 +12,13 @@ class ProviderError(Exception):
 
 
 def told(error: Exception) -> str:
-    """Give the line a user reads; of a fault of our own only its kind and place, as its text may have a secret."""
+    """Return the line a user reads; of a fault of our own only its kind and place, as its text may have a secret."""
     if isinstance(error, ProviderError):
         return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
+    file = "/".join(Path(place.filename).parts[-2:])
     return (
-        f"the plugin met something unexpected ({type(error).__name__} in {Path(place.filename).name}:{place.lineno}); "
+        f"the plugin met something unexpected ({type(error).__name__} in {file}:{place.lineno}); "
         "run `pulumi up` again, and report it if it stays"
     )
 

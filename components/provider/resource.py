@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .api import Client
-from .lifecycle.values import UNKNOWN, Path
-from .properties import Properties
-from .shapes import Problem, Record
+from ..pulumi_protocol.values import UNKNOWN, Path
+from .api_client import Client
+from .property_types import Declaration, Problem
 
 Values = dict[str, Any]
 Inputs = Mapping[str, Any]
@@ -39,35 +38,33 @@ class Difference:
 class Resource(ABC):
     """A kind of resource."""
 
-    token: ClassVar[str]
-    properties: ClassVar[Properties]
-    outputs: ClassVar[Properties]
+    declaration: ClassVar[Declaration]
 
     def checked(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
-        """Give the inputs with defaults and in one form, and everything that is wrong with them."""
-        record = Record(self.token, self.properties)
+        """Return the inputs with defaults and in one form, and everything that is wrong with them."""
+        record = self.declaration.arguments
         given = record.filled(news)
         problems = list(record.problems(given, ()))
         # What is wrong by itself counts as unknown in the checks that look at several properties.
-        spoilt: Values = {str(path[0]): UNKNOWN for path, _ in problems if path[0] in self.properties}
+        spoilt: Values = {str(path[0]): UNKNOWN for path, _ in problems if path[0] in record.properties}
         inputs, more = self.check(olds, self.normal({**given, **spoilt}))
         return inputs, [*problems, *more]
 
     def normal(self, inputs: Values) -> Values:
-        """Give inputs in the one form that all else works with; those of a wrong shape are unknown."""
+        """Return inputs in the one form that all else works with; those of a wrong shape are unknown."""
         return inputs
 
-    @abstractmethod
-    def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:
-        """Check what shapes cannot say."""
+    def check(self, olds: Inputs, news: Values) -> tuple[Values, list[Problem]]:  # noqa: ARG002 - nothing here
+        """Check what types cannot say."""
+        return news, []
 
     def shown(self, inputs: Inputs) -> Values:
-        """Give the inputs as outputs repeat them."""
+        """Return the inputs as outputs repeat them."""
         return dict(inputs)
 
-    @abstractmethod
-    def hidden(self, inputs: Inputs) -> Iterable[Path]:
-        """Give the paths of inputs that are secret whatever the program says."""
+    def hidden(self, inputs: Inputs) -> Iterable[Path]:  # noqa: ARG002 - programs mark what is secret
+        """Return the paths of inputs that are secret whatever the program says."""
+        return ()
 
     @abstractmethod
     def diff(self, old: Inputs, new: Inputs) -> Difference:
@@ -75,7 +72,7 @@ class Resource(ABC):
 
     @abstractmethod
     def preview(self, old: Inputs, state: Inputs, new: Inputs) -> Values:
-        """Give the outputs as far as they are known before the work is done; `old` is empty before a creation."""
+        """Return the outputs as far as they are known before the work is done; `old` is empty before a creation."""
 
     def foreseen(self, run: Run, inputs: Values) -> str:  # noqa: ARG002 - most have nothing to take over
         """Say for a preview what taking over something that exists changes about it; asked where `adopt` is set."""
@@ -83,15 +80,15 @@ class Resource(ABC):
 
     @abstractmethod
     def create(self, run: Run, inputs: Values) -> tuple[str, Values]:
-        """Make it; give id and outputs."""
+        """Make it; return id and outputs."""
 
     @abstractmethod
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
-        """Give inputs and outputs of what is live, or None when it is gone."""
+        """Return inputs and outputs of what is live, or None when it is gone."""
 
     @abstractmethod
     def update(self, run: Run, old: Inputs, state: Inputs, new: Values) -> Values:
-        """Make it as wanted; give the outputs."""
+        """Make it as wanted; return the outputs."""
 
     @abstractmethod
     def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:

@@ -1,72 +1,74 @@
-"""The plugin's schema, made from the properties. `schema.json` beside it is what is served and reviewed.
+"""The plugin's schema, made from the declarations. `schema.json` beside it is what is served and reviewed.
 
-`python -m components.provider.schema` writes the file; a test compares the two.
+`make docs` writes the file; a test compares the two.
 """
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from ..version import VERSION
-from . import registry_credentials
-from .container_application import ContainerApplication
-from .properties import CONFIGURATION, CREDENTIALS_ARGUMENTS, CREDENTIALS_RESULT, VERSION_RESULT, Properties
-from .registry_image import RegistryImage
-from .resource import Resource
-from .worker_script import WorkerScript
+from .container_application import declaration as container_application
+from .property_types import PLUGIN, Declaration, Properties, Property, Record, Text
+from .registry_credentials import declaration as registry_credentials
+from .registry_image import declaration as registry_image
+from .worker_script import declaration as worker_script
 
-NAME: Final = "cloudflare-sandbox"
-VERSION_TOKEN: Final = "cloudflare-sandbox:index:getPluginVersion"  # noqa: S105 - a function token
 FILE: Final = Path(__file__).with_name("schema.json")
-RESOURCES: Final[tuple[type[Resource], ...]] = (WorkerScript, ContainerApplication, RegistryImage)
-_DOCS: Final = {
-    WorkerScript: "A Worker script with its bindings and Durable Object classes, uploaded in one request. Import: "
-    "`<account id>/<script name>`.",
-    ContainerApplication: "The container application of a Durable Object class. Import: "
-    "`<account id>/<script name>/<class name>`.",
-    RegistryImage: "An image in the account's registry: verified when it comes, deleted when it goes. Import: "
-    "`<account id>/<repository>@<digest>`.",
+RESOURCES: Final = (worker_script.DECLARATION, container_application.DECLARATION, registry_image.DECLARATION)
+PLUGIN_VERSION: Final = Declaration(
+    "getPluginVersion",
+    "Returns the version of the plugin; asked early, it lets the plugin start early.",
+    {},
+    {"version": Property(Text(), "Version of the plugin.", required=True)},
+)
+FUNCTIONS: Final = (registry_credentials.DECLARATION, PLUGIN_VERSION)
+CONFIGURATION: Final[Properties] = {
+    "apiToken": Property(Text(), "API token; CLOUDFLARE_API_TOKEN of the environment if left out.", secret=True),
+    "baseUrl": Property(Text(), "Address of the API; CLOUDFLARE_BASE_URL of the environment, or Cloudflare's own."),
 }
 
 
+def records() -> dict[str, Record]:
+    """Return the types that the declarations use, by name."""
+    tables = [table for each in (*RESOURCES, *FUNCTIONS) for table in (each.inputs, each.outputs)]
+    found = (record for table in tables for each in table.values() for record in each.type.records())
+    return {record.name: record for record in sorted(found, key=lambda record: record.name)}
+
+
 def schema() -> dict[str, Any]:
-    """Give the schema."""
-    tables = [table for each in RESOURCES for table in (each.properties, each.outputs)]
+    """Return the schema."""
     return {
-        "name": NAME,
+        "name": PLUGIN,
         "displayName": "Cloudflare Sandbox",
         "version": VERSION,
         "description": "Workers with container-enabled Durable Object classes, and their container applications.",
         "license": "Apache-2.0",
         "config": {"variables": _properties(CONFIGURATION)},
         "provider": {"inputProperties": _properties(CONFIGURATION)},
-        "types": dict(sorted(_types([*tables, CREDENTIALS_ARGUMENTS, CREDENTIALS_RESULT]))),
-        "resources": {each.token: _resource(each) for each in RESOURCES},
-        "functions": {
-            registry_credentials.TOKEN: {
-                "description": "Mints short-lived credentials for the account's image registry; not in previews.",
-                "inputs": _object(CREDENTIALS_ARGUMENTS),
-                "outputs": _object(CREDENTIALS_RESULT),
-            },
-            VERSION_TOKEN: {
-                "description": "Gives the plugin's version; asked early, it lets the plugin start early.",
-                "outputs": _object(VERSION_RESULT),
-            },
+        "types": {
+            f"{PLUGIN}:index:{name}": {"type": "object", "description": record.doc, **_object(record.properties)}
+            for name, record in records().items()
         },
+        "resources": {each.token: _resource(each) for each in RESOURCES},
+        "functions": {each.token: _function(each) for each in FUNCTIONS},
     }
 
 
-def _resource(kind: type[Resource]) -> dict[str, Any]:
-    outputs = {**kind.properties, **kind.outputs}
-    always = [name for name, each in outputs.items() if each.required or each.default is not None]
+def _resource(declared: Declaration) -> dict[str, Any]:
+    outputs = {**declared.inputs, **declared.outputs}
     return {
-        "description": _DOCS[kind],
-        "inputProperties": _properties(kind.properties),
-        "requiredInputs": [name for name, each in kind.properties.items() if each.required],
+        "description": f"{declared.doc} Import: `{declared.import_id}`.",
+        "inputProperties": _properties(declared.inputs),
+        "requiredInputs": [name for name, each in declared.inputs.items() if each.required],
         "properties": _properties(outputs),
-        "required": always,
+        "required": [name for name, each in outputs.items() if each.required or each.default is not None],
     }
+
+
+def _function(declared: Declaration) -> dict[str, Any]:
+    inputs = {"inputs": _object(declared.inputs)} if declared.inputs else {}
+    return {"description": declared.doc, **inputs, "outputs": _object(declared.outputs)}
 
 
 def _properties(table: Properties) -> dict[str, Any]:
@@ -78,18 +80,6 @@ def _object(table: Properties) -> dict[str, Any]:
     return {"properties": _properties(table), **({"required": required} if required else {})}
 
 
-def _types(tables: Iterable[Properties]) -> Iterable[tuple[str, dict[str, Any]]]:
-    for table in tables:
-        for each in table.values():
-            for record in each.shape.records():
-                body = {"type": "object", "description": record.doc, **_object(record.properties)}
-                yield f"{NAME}:index:{record.name}", body
-
-
 def text() -> str:
-    """Give the schema as it is kept in the file."""
+    """Return the schema as it is kept in the file."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    FILE.write_text(text())

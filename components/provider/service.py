@@ -1,4 +1,4 @@
-"""The plugin's gRPC service: maps the engine's calls to resources, and their values to Pulumi's wire.
+"""The plugin's gRPC service: maps the engine's calls to resources, and values to messages and back.
 
 Each call runs on a thread of its own, so a rollout that is waited for holds nobody up. A cancellation ends all waits.
 """
@@ -10,18 +10,26 @@ from typing import Any
 import grpc
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.struct_pb2 import Struct
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import provider_pb2
 from pulumi.runtime.proto.status_pb2 import Status
 
+from ..platform import api
+from ..pulumi_protocol import encoding, values
+from ..pulumi_protocol.engine_log import EngineLog
+from ..pulumi_protocol.names import path as joined
+from ..pulumi_protocol.names import type_of
+from ..pulumi_protocol.provider_service import ProviderService
 from ..version import VERSION
-from . import registry_credentials, schema, wire
-from .api import DEFAULT_URL, Client, Pace
+from . import schema
+from .api_client import Client, WaitTimes
+from .container_application.effects import ContainerApplication
 from .errors import PartialError, ProviderError, told
-from .lifecycle.names import path as joined
-from .messages import Messages
-from .properties import CONFIGURATION
+from .property_types import PLUGIN, Problem, Record
+from .registry_credentials import effects as registry_credentials
+from .registry_credentials.declaration import DECLARATION as REGISTRY_CREDENTIALS
+from .registry_image.effects import RegistryImage
 from .resource import Difference, Resource, Run, Values
-from .shapes import Problem, Record
+from .worker_script.effects import WorkerScript
 
 _KINDS = provider_pb2.PropertyDiff.Kind
 _REPLACING = {"add": _KINDS.ADD_REPLACE, "delete": _KINDS.DELETE_REPLACE, "update": _KINDS.UPDATE_REPLACE}
@@ -29,12 +37,14 @@ _CHANGING = {"add": _KINDS.ADD, "delete": _KINDS.DELETE, "update": _KINDS.UPDATE
 _BEFORE_CONFIGURATION = "the plugin has not been configured; set CLOUDFLARE_API_TOKEN or cloudflare-sandbox:apiToken"
 
 
-class Service(provider_pb2_grpc.ResourceProviderServicer):
+class Service(ProviderService):
     """Serves one engine."""
 
-    def __init__(self, messages: Messages, pace: Pace | None = None) -> None:
-        self._messages = messages
-        self._pace = pace
+    version = VERSION
+
+    def __init__(self, log: EngineLog, waits: WaitTimes | None = None) -> None:
+        super().__init__(log)
+        self._waits = waits
         self._resources = _resources()
         self._client: Client | None = None
 
@@ -43,44 +53,26 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.ProviderHandshakeResponse(accept_secrets=True)
 
     def GetSchema(self, request: Any, context: Any) -> Any:
-        """Give the schema."""
+        """Return the schema."""
         return provider_pb2.GetSchemaResponse(schema=schema.FILE.read_text())
-
-    def GetPluginInfo(self, request: Any, context: Any) -> Any:
-        """Give the version."""
-        return plugin_pb2.PluginInfo(version=VERSION)
-
-    def Attach(self, request: Any, context: Any) -> Any:
-        """Serve an engine that did not start this process."""
-        self._messages = Messages(request.address)
-        return Empty()
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
         """Check the configuration; the token is a secret whatever the program says."""
-        given = wire.decode(request.news)
-        plain = {name: value for name, value in wire.revealed(given).items() if name != "version"}
-        problems = list(Record(schema.NAME, CONFIGURATION).problems(plain, ()))
-        kept = wire.hidden(wire.revealed(given), given, [("apiToken",)])
-        return provider_pb2.CheckResponse(inputs=wire.encode(kept), failures=_failures(problems, given))
-
-    def DiffConfig(self, request: Any, context: Any) -> Any:
-        """Another token or address changes nothing about what exists."""
-        return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
+        given = encoding.decode(request.news)
+        plain = {name: value for name, value in values.revealed(given).items() if name != "version"}
+        problems = list(Record(PLUGIN, schema.CONFIGURATION).problems(plain, ()))
+        kept = values.hidden(values.revealed(given), given, [("apiToken",)])
+        return provider_pb2.CheckResponse(inputs=encoding.encode(kept), failures=_failures(problems, given))
 
     def Configure(self, request: Any, context: Any) -> Any:
         """Take token and address; a run begins, and nothing is asked of the account yet."""
         self._resources = _resources()
-        given = wire.revealed(wire.decode(request.args))
-        token = given.get("apiToken") or os.environ.get("CLOUDFLARE_API_TOKEN", "")
-        base_url = given.get("baseUrl") or os.environ.get("CLOUDFLARE_BASE_URL") or DEFAULT_URL
+        given = values.revealed(encoding.decode(request.args))
+        token = given.get("apiToken") or os.environ.get(api.TOKEN, "")
+        base_url = given.get("baseUrl") or os.environ.get(api.BASE_URL) or api.URL
         known = isinstance(token, str) and token and isinstance(base_url, str)
-        self._client = Client(token, base_url, self._pace) if known else None
+        self._client = Client(token, base_url, self._waits) if known else None
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
-
-    def Cancel(self, request: Any, context: Any) -> Any:
-        """End all waits."""
-        self.stop()
-        return Empty()
 
     def stop(self) -> None:
         """End all waits."""
@@ -89,45 +81,45 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
 
     def Invoke(self, request: Any, context: Any) -> Any:
         """Run a function."""
-        if request.tok == schema.VERSION_TOKEN:
+        if request.tok == schema.PLUGIN_VERSION.token:
             if self._client is not None and not request.preview:
                 self._client.prepare()  # the program is still loading, and a preview makes no requests
-            return provider_pb2.InvokeResponse(**{"return": wire.encode({"version": VERSION})})
-        if request.tok != registry_credentials.TOKEN:
+            return provider_pb2.InvokeResponse(**{"return": encoding.encode({"version": VERSION})})
+        if request.tok != REGISTRY_CREDENTIALS.token:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no such function: {request.tok}")
-        given = wire.decode(request.args)
-        arguments, problems = registry_credentials.checked(wire.revealed(given))
+        given = encoding.decode(request.args)
+        arguments, problems = registry_credentials.checked(values.revealed(given))
         if problems:
             return provider_pb2.InvokeResponse(failures=_failures(problems, given))
         result = registry_credentials.previewed(self._client, arguments)
         if not request.preview:
             result = _reported(context, lambda: registry_credentials.mint(self._api(), arguments))
-        shown = wire.hidden(result, {}, [("password",)])
-        return provider_pb2.InvokeResponse(**{"return": wire.encode(shown)})
+        shown = values.hidden(result, {}, [("password",)])
+        return provider_pb2.InvokeResponse(**{"return": encoding.encode(shown)})
 
     def Check(self, request: Any, context: Any) -> Any:
         """Bring inputs into one form and report all that is wrong with them."""
         kind = self._kind(request.urn, context)
-        given = wire.decode(request.news)
-        olds = wire.decode(request.olds)
-        inputs, problems = _reported(context, lambda: kind.checked(wire.revealed(olds), wire.revealed(given)))
+        given = encoding.decode(request.news)
+        olds = encoding.decode(request.olds)
+        inputs, problems = _reported(context, lambda: kind.checked(values.revealed(olds), values.revealed(given)))
         if problems:
             # As they came: what is wrong counts as unknown by now, of which the engine would complain instead.
             return provider_pb2.CheckResponse(inputs=request.news, failures=_failures(problems, given, olds))
-        return provider_pb2.CheckResponse(inputs=wire.encode(wire.hidden(inputs, given, kind.hidden(inputs))))
+        return provider_pb2.CheckResponse(inputs=encoding.encode(values.hidden(inputs, given, kind.hidden(inputs))))
 
     def Diff(self, request: Any, context: Any) -> Any:
         """Compare inputs with those of the last run."""
         kind = self._kind(request.urn, context)
-        old = wire.revealed(wire.decode(request.old_inputs)) or self._split(kind, request.olds)[0]
-        found = _reported(context, lambda: kind.diff(old, wire.revealed(wire.decode(request.news))))
+        old = values.revealed(encoding.decode(request.old_inputs)) or self._split(kind, request.olds)[0]
+        found = _reported(context, lambda: kind.diff(old, values.revealed(encoding.decode(request.news))))
         return _difference(found, list(request.ignoreChanges))
 
     def Create(self, request: Any, context: Any) -> Any:
         """Make a resource, or say what a preview can know of it."""
         kind = self._kind(request.urn, context)
-        given = wire.decode(request.properties)
-        inputs = wire.revealed(given)
+        given = encoding.decode(request.properties)
+        inputs = values.revealed(given)
         if request.preview:
             shown = _reported(context, lambda: kind.preview({}, {}, inputs))
             if inputs.get("adopt") is True and self._client is not None:
@@ -141,24 +133,24 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
     def Read(self, request: Any, context: Any) -> Any:
         """Read a resource back; an empty id says that it is gone."""
         kind = self._kind(request.urn, context)
-        given = wire.decode(request.inputs)
+        given = encoding.decode(request.inputs)
         inputs, outputs = self._split(kind, request.properties)
-        known = wire.revealed(given) or inputs
+        known = values.revealed(given) or inputs
         found = _reported(context, lambda: kind.read(self._run(request), request.id, known, outputs))
         if found is None:
             return provider_pb2.ReadResponse(id="")
         live, fresh = found
-        kept = wire.hidden(live, given or wire.decode(request.properties), kind.hidden(live))
+        kept = values.hidden(live, given or encoding.decode(request.properties), kind.hidden(live))
         state = self._state(kind, kept, live, fresh)
-        return provider_pb2.ReadResponse(id=request.id, inputs=wire.encode(kept), properties=state)
+        return provider_pb2.ReadResponse(id=request.id, inputs=encoding.encode(kept), properties=state)
 
     def Update(self, request: Any, context: Any) -> Any:
         """Change a resource, or say what a preview can know of it."""
         kind = self._kind(request.urn, context)
-        given = wire.decode(request.news)
-        new = wire.revealed(given)
+        given = encoding.decode(request.news)
+        new = values.revealed(given)
         inputs, outputs = self._split(kind, request.olds)
-        old = wire.revealed(wire.decode(request.old_inputs)) or inputs
+        old = values.revealed(encoding.decode(request.old_inputs)) or inputs
         if request.preview:
             fresh = _reported(context, lambda: kind.preview(old, outputs, new))
         else:
@@ -169,12 +161,12 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         """Take a resource away."""
         kind = self._kind(request.urn, context)
         inputs, outputs = self._split(kind, request.properties)
-        inputs = wire.revealed(wire.decode(request.old_inputs)) or inputs
+        inputs = values.revealed(encoding.decode(request.old_inputs)) or inputs
         _reported(context, lambda: kind.delete(self._run(request), inputs, outputs))
         return Empty()
 
     def _kind(self, urn: str, context: Any) -> Resource:
-        token = urn.split("::")[2].rpartition("$")[2]
+        token = type_of(urn)
         if token not in self._resources:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no such resource: {token}")
         return self._resources[token]
@@ -190,30 +182,30 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
             client=self._api(),
             urn=urn,
             timeout=request.timeout,
-            status=lambda text: self._messages.status(urn, text),
-            warn=lambda text: self._messages.warn(urn, text),
+            status=lambda text: self._log.status(urn, text),
+            warn=lambda text: self._log.warn(urn, text),
         )
 
     def _split(self, kind: Resource, properties: Struct) -> tuple[Values, Values]:
         """Divide a state into inputs and outputs."""
-        state = wire.revealed(wire.decode(properties))
-        inputs = {name: value for name, value in state.items() if name in kind.properties}
-        return inputs, {name: value for name, value in state.items() if name in kind.outputs}
+        state = values.revealed(encoding.decode(properties))
+        inputs = {name: value for name, value in state.items() if name in kind.declaration.inputs}
+        return inputs, {name: value for name, value in state.items() if name in kind.declaration.outputs}
 
     def _state(self, kind: Resource, given: Values, inputs: Values, outputs: Values) -> Struct:
-        return wire.encode({**wire.hidden(kind.shown(inputs), given, kind.hidden(inputs)), **outputs})
+        return encoding.encode({**values.hidden(kind.shown(inputs), given, kind.hidden(inputs)), **outputs})
 
     def _attempt(self, context: Any, kind: Resource, given: Values, action: Any) -> Any:
         """Act; when something exists although not all went well, let the engine keep it in its state."""
         try:
             return _reported(context, action)
         except PartialError as error:
-            inputs = wire.revealed(given)
+            inputs = values.revealed(given)
             detail = provider_pb2.ErrorResourceInitFailed(
                 id=error.id,
                 properties=self._state(kind, given, inputs, error.outputs),
                 reasons=[error.reason],
-                inputs=wire.encode(given),
+                inputs=encoding.encode(given),
             )
             status = Status(code=grpc.StatusCode.UNKNOWN.value[0], message=error.reason)
             status.details.add().Pack(detail)
@@ -223,7 +215,8 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
 
 
 def _resources() -> Mapping[str, Resource]:
-    return {kind.token: kind() for kind in schema.RESOURCES}
+    kinds = (WorkerScript, ContainerApplication, RegistryImage)
+    return {kind.declaration.token: kind() for kind in kinds}
 
 
 def _reported(context: Any, action: Any) -> Any:
@@ -238,7 +231,7 @@ def _reported(context: Any, action: Any) -> Any:
 
 
 def _failures(problems: list[Problem], news: Values, olds: Values | None = None) -> list[Any]:
-    told = ((path, wire.discreet(text, path, news, olds)) for path, text in problems)
+    told = ((path, values.discreet(text, path, news, olds)) for path, text in problems)
     return [provider_pb2.CheckFailure(property=joined(*path), reason=text) for path, text in told]
 
 

@@ -10,6 +10,8 @@ from datetime import date
 from functools import cache
 from typing import cast
 
+from ..errors import UserError
+from ..facts.stack import Stack
 from . import (
     auth,
     callers,
@@ -28,7 +30,6 @@ from . import (
     support,
     versions,
 )
-from .facts import Stack
 from .finding import ADVISORY, CATALOGUE, MANDATORY, NOTE, OFF, SEVERITIES, Finding, Rule, Severity
 
 __all__ = [
@@ -67,13 +68,13 @@ _MODULES = (
 )
 
 
-class UnknownRuleError(ValueError):
+class UnknownRuleError(UserError):
     """An override names a rule or a severity that does not exist."""
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Give every rule, in the order of the documentation."""
+    """Return every rule, in the order of the documentation."""
     names = [module.__name__ for module in _MODULES]
     return tuple(sorted(CATALOGUE.values(), key=lambda each: (names.index(each.check.__module__), each.id)))
 
@@ -84,7 +85,7 @@ def check(stack: Stack, *, today: date, overrides: Mapping[str, str] | None = No
 
 
 def graded(overrides: Mapping[str, str]) -> tuple[tuple[Rule, Severity], ...]:
-    """Give the rules that are not off, each with its severity, for whoever judges many stacks alike."""
+    """Return the rules that are not off, each with its severity, for whoever judges many stacks alike."""
     chosen = valid_overrides(overrides)
     severities = ((each, chosen.get(each.id, each.severity)) for each in rules())
     return tuple((each, cast(Severity, severity)) for each, severity in severities if severity != OFF)
@@ -98,7 +99,7 @@ def judged(stack: Stack, by: Iterable[tuple[Rule, Severity]], *, today: date) ->
 
 
 def valid_overrides(overrides: Mapping[str, str]) -> dict[str, str]:
-    """Give the overrides back; raise UnknownRuleError if one names what does not exist."""
+    """Return the overrides; raise UnknownRuleError if one names what does not exist."""
     for name, severity in overrides.items():
         if name not in CATALOGUE:
             raise UnknownRuleError(f"there is no rule {name}; docs/rules.md lists them")

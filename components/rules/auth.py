@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
-from .facts import LASTING, Access, Binding, Container, Fact, Source, Stack, Token, Worker
+from ..facts.stack import LASTING, Access, Binding, Container, Fact, Source, Stack, Token, Worker
+from ..platform.bindings import DURABLE_OBJECT, PLAIN_TEXT, SECRET_TEXT
 from .features import containers, uses, variables
-from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .finding import Hit, advisory, hit, mandatory
 from .secrets import looks_secret, shown
 
 _SECURITY = "/sandbox/sdk/concepts/security/"
@@ -18,14 +19,12 @@ _BROAD: Final = frozenset(
 )
 
 
-@rule(
+@mandatory(
     "auth/configured",
     "Every request is authenticated",
-    severity=MANDATORY,
     why="The SDK has no authentication: whoever reaches the Worker runs commands in your account.",
     remedy="Configure API keys or Access; the Worker then refuses everyone else.",
     link=_SECURITY,
-    since="2025-06-24",
     good=[Stack(access=Access.of(mode="api-keys"))],
     bad=[Stack(access=Access(mode=Fact(None, "access")))],
 )
@@ -40,16 +39,15 @@ def _bridge(secrets: frozenset[str], *, names: tuple[str, ...] = (), used: bool 
         source=Source(uses=(Fact("bridge", "src/index.ts:1"),) if used else ()),
         worker=Worker.of(
             required_secrets=secrets,
-            bindings=tuple(Binding.of(name=name, kind="durable_object_namespace") for name in ("Sandbox", "WarmPool"))
-            + tuple(Binding.of(name=name, kind="secret_text") for name in names),
+            bindings=tuple(Binding.of(name=name, kind=DURABLE_OBJECT) for name in ("Sandbox", "WarmPool"))
+            + tuple(Binding.of(name=name, kind=SECRET_TEXT) for name in names),
         ),
     )
 
 
-@rule(
+@advisory(
     "auth/bridge-key",
     "The bridge has its key",
-    severity=ADVISORY,
     why="Without SANDBOX_API_KEY the bridge only warns and lets everyone run commands.",
     remedy='Set it with `wrangler secret put SANDBOX_API_KEY`, and name it in "secrets": {{"required": […]}} so that a '
     "deployment without it fails.",
@@ -73,18 +71,16 @@ def bridge_key(stack: Stack) -> Iterator[Hit]:
 
 
 def _variable(name: str, value: str) -> Stack:
-    return Stack(worker=Worker(bindings=(Binding.of(f"vars.{name}", name=name, kind="plain_text", text=value),)))
+    return Stack(worker=Worker(bindings=(Binding.of(f"vars.{name}", name=name, kind=PLAIN_TEXT, text=value),)))
 
 
-@rule(
+@mandatory(
     "auth/plain-text-secret",
     "No secret is a plain-text variable",
-    severity=MANDATORY,
     why="Plain-text variables are readable in the dashboard, in the configuration and in state.",
     remedy="Remove {name} from the variables and make it a secret: `wrangler secret put {name}`, or in settings of "
     "this package its name under `secrets` and `pulumi config set --secret {name}`.",
     link="/workers/configuration/secrets/",
-    since="2025-06-24",
     good=[_variable("LOG_LEVEL", "debug"), _variable("TOKEN_TTL", "60")],
     bad=[
         _variable("API_TOKEN", "abc"),
@@ -103,14 +99,12 @@ def _given(name: str, value: str) -> Stack:
     return Stack(containers=(Container(environment=said), Container()))
 
 
-@rule(
+@mandatory(
     "auth/container-secret",
     "No secret is a variable of the container application",
-    severity=MANDATORY,
     why="Variables of an application are kept in clear in its configuration and in state, and every sandbox has them.",
     remedy="Remove {name} from the container's environment; let the Worker add it to requests, or pass it at run time.",
     link=_SECURITY,
-    since="2025-06-24",
     good=[_given("LOG_LEVEL", "debug"), _given("TOKEN_TTL", "60")],
     bad=[_given("API_TOKEN", "abc"), _given("SETTINGS", "ghp_" + "a" * 36)],
 )
@@ -121,14 +115,12 @@ def container_secret(stack: Stack) -> Iterator[Hit]:
                 yield hit(said.where, f"{name} holds what looks like a secret ({shown(said.value)})", name=name)
 
 
-@rule(
+@mandatory(
     "auth/key-digest",
     "API keys are stored as SHA-256",
-    severity=MANDATORY,
     why="A key in clear in the settings is a secret in the repository; anything else can match no key.",
     remedy="Store the SHA-256 of the key as 64 lower-case hexadecimal digits; `sandbox-stack key` makes one.",
     link=_SECURITY,
-    since="2025-06-24",
     good=[Stack(access=Access(key_digests=(Fact("0" * 64, "access.api_keys.a"),)))],
     bad=[
         Stack(access=Access(key_digests=(Fact("plain", "access.api_keys.a"),))),
@@ -145,10 +137,9 @@ def _guard(*, guarded: bool, environment: str = LASTING) -> Stack:
     return Stack(environment=Fact(environment, "environment"), access=Access.of(preview_guarded=guarded))
 
 
-@rule(
+@advisory(
     "auth/preview-access",
     "Previews of a lasting stack are behind Access",
-    severity=ADVISORY,
     why="The token in the host name is the only protection of a preview, and it leaks through referrers and logs.",
     remedy="Put an Access application in front of the preview hosts, or declare previews public on purpose.",
     link=_SECURITY,
@@ -167,14 +158,12 @@ def _token(has: set[str], needs: set[str]) -> Stack:
     return Stack(token=Token.of(permissions=frozenset(has), needed=frozenset(needs)))
 
 
-@rule(
+@mandatory(
     "auth/token-lacks",
     "The deployment's token may do what the stack needs",
-    severity=MANDATORY,
     why="A missing permission is noticed half-way: the Worker is live and its container is not.",
     remedy="Add to the token: {missing}.",
     link="/fundamentals/api/reference/permissions/",
-    since="2025-06-24",
     good=[_token({"Workers Scripts Write", "DNS Write"}, {"Workers Scripts Write"})],
     bad=[_token({"Workers Scripts Write"}, {"Workers Scripts Write", "Workers Containers Write"})],
 )
@@ -185,14 +174,12 @@ def token_lacks(stack: Stack) -> Iterator[Hit]:
         yield hit(has.where, f"the token lacks {missing}", missing=missing)
 
 
-@rule(
+@mandatory(
     "auth/token-scope",
     "The deployment's token may not do what would make it worth stealing",
-    severity=MANDATORY,
     why="A token that can make tokens or change the account turns one leaked pipeline into the whole account.",
     remedy="Remove from the token: {surplus}.",
     link="/fundamentals/api/get-started/create-token/",
-    since="2025-06-24",
     good=[_token({"Workers Scripts Write"}, set()), _token({"Billing Write"}, {"Billing Write"})],
     bad=[_token({"Account API Tokens Write"}, set())],
 )
@@ -206,14 +193,12 @@ def token_scope(stack: Stack) -> Iterator[Hit]:
 _TODAY: Final = date(2026, 11, 16)
 
 
-@rule(
+@advisory(
     "auth/token-expires",
     "The deployment's token expires",
-    severity=ADVISORY,
     why="A token without an end, or one that has ended, is found out at the worst time.",
     remedy="Give the token an end within a year, and renew it before.",
     link="/fundamentals/api/how-to/restrict-tokens/",
-    since="2025-06-24",
     good=[Stack(today=_TODAY, token=Token.of(expires=date(2026, 11, 16)))],
     bad=[
         Stack(today=_TODAY, token=Token(expires=Fact(None, "token"))),

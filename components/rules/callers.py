@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from .facts import Call, Source, Stack, Worker
+from ..facts.stack import Call, Source, Stack, Worker
 from .features import calls_of_0
-from .finding import ADVISORY, Hit, hit, rule
+from .finding import Hit, advisory, hit
 from .secrets import is_named_secret
 
 _SECURITY = "/sandbox/sdk/concepts/security/"
@@ -21,16 +21,14 @@ def _got(*, opened: bool, line: int = 6) -> Call:
     return Call("getSandbox", f"src/index.ts:{line}", open=opened)
 
 
-@rule(
+@advisory(
     "auth/open-route",
     "Callers are checked before they get a sandbox",
-    severity=ADVISORY,
     why="The SDK has no authentication: whoever knows the address of the Worker gets a sandbox here, and runs what the "
     "route lets everyone run, at your cost.",
     remedy="Check a key, a session or a signature before getSandbox; if something before the Worker does, such as "
     "Access, accept this finding with an exception that says so.",
     link=_SECURITY,
-    since="2025-06-24",
     good=[
         _source(_got(opened=False)),
         _source(_got(opened=True), reachable=False),
@@ -53,15 +51,13 @@ def _handed(name: str, *secrets: str, opened: bool = True) -> Call:
     return Call(name, "src/index.ts:7", secrets=secrets, open=opened)
 
 
-@rule(
+@advisory(
     "auth/open-secret",
     "Secrets stay out of sandboxes that anybody can start",
-    severity=ADVISORY,
     why="Whoever runs a command in the sandbox reads its variables and files; here nobody checked who that is.",
     remedy="Check the caller first, and keep {names} in the Worker: let it add the header to requests on the way out "
     "(outboundByHost), so that the sandbox never has it.",
     link=_SECURITY,
-    since="2025-06-24",
     good=[
         _source(_handed("exec", "API_KEY", opened=False), _got(opened=True)),
         _source(_handed("exec", "LOG_LEVEL")),

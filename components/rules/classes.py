@@ -4,20 +4,36 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from .facts import KEY_VALUE, SQLITE, Binding, Call, Container, DurableClass, Fact, Package, Source, Stack, Worker
+from ..facts.stack import (
+    Binding,
+    Call,
+    Container,
+    DurableClass,
+    Fact,
+    Package,
+    Source,
+    Stack,
+    Worker,
+)
+from ..platform.bindings import DURABLE_OBJECT, PLAIN_TEXT
+from ..platform.durable_objects import KEY_VALUE, SQLITE
+from ..platform.sdk import SDK_VERSION
 from .features import MOUNT, calls, containers, interception_uses, sdk, uses
-from .finding import MANDATORY, Hit, hit, rule
+from .finding import Hit, hit, mandatory
 
 _ENV: Final = re.compile(r"^(?:this\.|c\.)?env\.(?=\w+$)")
 _WHOLE_ENV: Final = re.compile(r"(?:this\.|c\.)?env(?:\s+as\s.*)?", re.DOTALL)
-_DO = "durable_object_namespace"
 _MIGRATIONS = "/durable-objects/reference/durable-objects-migrations/"
 _WRANGLER = "/sandbox/sdk/configuration/wrangler/"
 
 
 def _bound(name: str = "Sandbox", class_name: str = "Sandbox", script: str | None = None) -> Binding:
     return Binding.of(
-        "worker.bindings[0]", name=name, kind=_DO, class_name=class_name, script_name=Fact(script, "worker.bindings[0]")
+        "worker.bindings[0]",
+        name=name,
+        kind=DURABLE_OBJECT,
+        class_name=class_name,
+        script_name=Fact(script, "worker.bindings[0]"),
     )
 
 
@@ -32,23 +48,21 @@ def _container(name: str = "Sandbox") -> Container:
 def _local_bindings(stack: Stack) -> Iterator[tuple[Binding, Fact[str]]]:
     for binding in stack.worker.bindings or ():
         here = binding.script_name and not binding.script_name.value
-        if binding.kind.value == _DO and binding.class_name and here:
+        if binding.kind.value == DURABLE_OBJECT and binding.class_name and here:
             yield binding, binding.class_name
 
 
-@rule(
+@mandatory(
     "classes/created",
     "Every class that is bound or has a container is created",
-    severity=MANDATORY,
     why="A binding to a class that no migration or export created is refused by the API with code 10061.",
     remedy='Add {class_} to "new_sqlite_classes" of a new migration, or to "exports" with storage "sqlite".',
     link=_MIGRATIONS,
-    since="2025-06-24",
     good=[
         Stack(worker=Worker(bindings=(_bound(),)), classes=(_class(),)),
         Stack(worker=Worker(bindings=(_bound(script="other"),)), classes=()),
         Stack(classes=(_class(),), containers=(_container(),)),
-        Stack(classes=(), worker=Worker(bindings=(Binding.of(name="KEY", kind="plain_text", class_name="Sandbox"),))),
+        Stack(classes=(), worker=Worker(bindings=(Binding.of(name="KEY", kind=PLAIN_TEXT, class_name="Sandbox"),))),
         Stack(containers=(_container(),)),
     ],
     bad=[
@@ -68,15 +82,13 @@ def created(stack: Stack) -> Iterator[Hit]:
             yield hit(where, f"no migration or export creates the class {name}", class_=name)
 
 
-@rule(
+@mandatory(
     "classes/sqlite",
     "A class with a container has SQLite storage",
-    severity=MANDATORY,
     why="The Sandbox class runs SQL in its constructor, and new accounts refuse key-value classes (code 10099).",
     remedy='If {class_} was never deployed, move it from "new_classes" to "new_sqlite_classes"; if it is live, create '
     "a new class, as storage cannot be changed.",
     link="/durable-objects/best-practices/access-durable-objects-storage/",
-    since="2025-06-24",
     good=[
         Stack(classes=(_class(),), containers=(_container(),)),
         Stack(classes=(_class("Other", KEY_VALUE), _class()), containers=(_container(),)),
@@ -92,14 +104,12 @@ def sqlite(stack: Stack) -> Iterator[Hit]:
             )
 
 
-@rule(
+@mandatory(
     "classes/exported",
     "The entry module exports every class with a container",
-    severity=MANDATORY,
     why="The runtime looks the class up among the exports of the entry module; without it the upload is refused.",
     remedy="Add to the entry module: export {{ {class_} }} from '@cloudflare/sandbox', or a class that extends it.",
     link=_WRANGLER,
-    since="2025-06-24",
     good=[
         Stack(worker=Worker.of(exports=frozenset({"Sandbox"})), containers=(_container(),)),
         Stack(worker=Worker.of(exports=frozenset({"*"})), containers=(_container(),)),
@@ -116,15 +126,13 @@ def exported(stack: Stack) -> Iterator[Hit]:
             yield hit(names.where, f"the entry module does not export the class {wanted}", class_=wanted)
 
 
-@rule(
+@mandatory(
     "classes/container-attached",
     "The Sandbox class has a container in the same upload",
-    severity=MANDATORY,
     why="A class created by an upload without its container can never be given one "
     "(DURABLE_OBJECT_NOT_CONTAINER_ENABLED), and its constructor throws.",
     remedy='Add an entry with "class_name": "{class_}" to "containers", next to the class it belongs to.',
     link="/containers/configuration/wrangler/",
-    since="2025-06-24",
     good=[
         Stack(worker=Worker(bindings=(_bound(),)), containers=(_container(),)),
         Stack(worker=Worker(bindings=(_bound("OTHER", "Other"),)), containers=()),
@@ -144,14 +152,12 @@ def container_attached(stack: Stack) -> Iterator[Hit]:
             yield hit(name.where, f"no container is attached to the class {name.value}", class_=name.value)
 
 
-@rule(
+@mandatory(
     "classes/container-without-class",
     "Every container names its class",
-    severity=MANDATORY,
     why="A container runs only under a Durable Object class; one without a class is never started.",
     remedy='Add "class_name" to the container, or name the container in "exports" of the class.',
     link="/containers/configuration/wrangler/",
-    since="2025-06-24",
     good=[Stack(containers=(_container(),))],
     bad=[Stack(containers=(Container(class_name=Fact(None, "containers[0]")),))],
 )
@@ -161,14 +167,12 @@ def container_without_class(stack: Stack) -> Iterator[Hit]:
             yield hit(each.class_name.where, "the container names no class")
 
 
-@rule(
+@mandatory(
     "classes/one-container",
     "A class has one container",
-    severity=MANDATORY,
     why="A namespace owns one application; a second is refused (DURABLE_OBJECT_ALREADY_HAS_APPLICATION).",
     remedy="Give each container a class of its own; {class_} has {count}.",
     link="/containers/configuration/wrangler/",
-    since="2025-06-24",
     good=[
         Stack(containers=(_container(), _container("Other"))),
         Stack(containers=(Container(class_name=Fact(None, "a")), Container(class_name=Fact(None, "b")))),
@@ -183,14 +187,12 @@ def one_container(stack: Stack) -> Iterator[Hit]:
             yield hit(said.where, f"{count} containers name the class {said.value}", class_=said.value, count=count)
 
 
-@rule(
+@mandatory(
     "classes/same-worker",
     "Class and container live in the same Worker",
-    severity=MANDATORY,
     why="A container can only be attached to a class that the same script implements.",
     remedy='Remove "script_name" from the binding of {class_}, and export the class here.',
     link="/containers/configuration/wrangler/",
-    since="2025-06-24",
     good=[
         Stack(worker=Worker(bindings=(_bound(),)), containers=(_container(),)),
         Stack(worker=Worker(bindings=(_bound("OTHER", "Other", "other"),)), containers=(_container(),)),
@@ -211,10 +213,9 @@ def _previewing(name: str, *given: str) -> Stack:
     return Stack(worker=Worker(bindings=(_bound(name),)), source=Source(calls=(call,)))
 
 
-@rule(
+@mandatory(
     "classes/binding-name",
     "The binding is called Sandbox",
-    severity=MANDATORY,
     why="`proxyToSandbox` reads `env.Sandbox` literally; under another name every preview URL answers 500.",
     remedy='Name the Durable Object binding "Sandbox".',
     link=_WRANGLER,
@@ -232,16 +233,15 @@ def binding_name(stack: Stack) -> Iterator[Hit]:
     given = [call.arguments[1] for call in calls(stack, "proxyToSandbox") if len(call.arguments) > 1]
     if bindings is None or not any(map(_WHOLE_ENV.fullmatch, given)):
         return
-    named = [each for each in bindings if each.kind.value == _DO]
+    named = [each for each in bindings if each.kind.value == DURABLE_OBJECT]
     if all(each.name.value != "Sandbox" for each in named):
         where = named[0].name.where if named else stack.worker.where
         yield hit(where, "no Durable Object binding is called Sandbox")
 
 
-@rule(
+@mandatory(
     "classes/steps-mixed",
     "Migrations and exports are not mixed",
-    severity=MANDATORY,
     why="The API takes one or the other; moving to exports is one-way.",
     remedy='Keep "migrations" for a Worker that has them, or move to "exports" once and remove them.',
     link=_MIGRATIONS,
@@ -258,7 +258,7 @@ def steps_mixed(stack: Stack) -> Iterator[Hit]:
         yield hit(steps.where, "the configuration has both migrations and exports")
 
 
-def _mounting(exports: frozenset[str], version: str = "0.12.10") -> Stack:
+def _mounting(exports: frozenset[str], version: str = SDK_VERSION) -> Stack:
     return Stack(
         worker=Worker.of(exports=exports),
         package=Package.of(locked=version),
@@ -266,10 +266,9 @@ def _mounting(exports: frozenset[str], version: str = "0.12.10") -> Stack:
     )
 
 
-@rule(
+@mandatory(
     "classes/container-proxy-exported",
     "ContainerProxy is exported where mounts and outbound rules need it",
-    severity=MANDATORY,
     why="Bucket mounts by binding, the credential proxy and outbound rules run in that class; without it they throw.",
     remedy="Add: export {{ ContainerProxy }} from '@cloudflare/sandbox' to the entry module.",
     link="/sandbox/sdk/guides/outbound-traffic/",
@@ -296,10 +295,9 @@ def _pooling(*names: str) -> Stack:
     )
 
 
-@rule(
+@mandatory(
     "classes/bridge-bindings",
     "The bridge has the bindings Sandbox and WarmPool",
-    severity=MANDATORY,
     why="The bridge reads both by name and answers 500 without them.",
     remedy='Bind the classes "Sandbox" and "WarmPool" under those names and create both with SQLite.',
     link="/sandbox/sdk/bridge/",
@@ -311,7 +309,7 @@ def bridge_bindings(stack: Stack) -> Iterator[Hit]:
     bindings = stack.worker.bindings
     if bindings is None:
         return
-    bound = {each.name.value for each in bindings if each.kind.value == _DO}
+    bound = {each.name.value for each in bindings if each.kind.value == DURABLE_OBJECT}
     missing = {"Sandbox", "WarmPool"} - bound
     for use in uses(stack, "bridge"):
         if missing:
@@ -323,15 +321,13 @@ def _asking(name: str, *bound: str) -> Stack:
     return Stack(worker=Worker(bindings=tuple(_bound(each, each) for each in bound)), source=Source(calls=(call,)))
 
 
-@rule(
+@mandatory(
     "classes/bound",
     "The binding that the code asks for exists",
-    severity=MANDATORY,
     why="Bindings and containers are not inherited by wrangler's environments: `env` lacks the binding and every "
     "request fails.",
     remedy='Add the Durable Object binding "{name}" here, and its container, in every environment.',
     link="/workers/wrangler/environments/",
-    since="2025-06-24",
     good=[
         _asking("Sandbox", "Sandbox"),
         Stack(

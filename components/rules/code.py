@@ -6,11 +6,12 @@ They read what was found in the parsed modules; none of them proves a program ri
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..platform.sdk import LAST_OF_0, SERVER_PORT
+from ..facts.stack import HOLE, Binding, Call, Fact, Package, Source, Stack, Worker
+from ..platform.bindings import PLAIN_TEXT
+from ..platform.sdk import HIGHEST_PORT, LOWEST_PORT, SDK_VERSION, SERVER_PORT
 from ..platform.sdk_support import TUNNELS_SINCE
-from .facts import HOLE, Binding, Call, Fact, Package, Source, Stack, Worker
 from .features import calls, calls_of_0, sdk, uses
-from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .finding import Hit, advisory, hit, mandatory
 
 _API = "/sandbox/sdk/api/"
 _LINE: Final = "src/index.ts:7"
@@ -43,10 +44,9 @@ def _call(
     return Call(name, _LINE, arguments, frozenset(options), followed=followed, forgotten=forgotten)
 
 
-@rule(
+@mandatory(
     "code/no-such-call",
     "Calls of the SDK exist",
-    severity=MANDATORY,
     why="The method never existed, though early guides show it; inside a catch the mistake goes unnoticed.",
     remedy="Use {instead}.",
     link=_API,
@@ -59,10 +59,9 @@ def no_such_call(stack: Stack) -> Iterator[Hit]:
         yield hit(call.where, f"a sandbox has no method {call.name}", instead=_NEVER[call.name])
 
 
-@rule(
+@mandatory(
     "code/ignored-option",
     "Options of calls have an effect",
-    severity=MANDATORY,
     why="The SDK ignores it without a word: the command runs in the shared session, or on the wrong commit.",
     remedy="Instead, {instead}.",
     link=_API,
@@ -81,10 +80,9 @@ def ignored_option(stack: Stack) -> Iterator[Hit]:
                 yield hit(call.where, f"{name} ignores the option {option}", instead=instead)
 
 
-@rule(
+@mandatory(
     "code/checkout-target",
     "gitCheckout gets its target as an option",
-    severity=MANDATORY,
     why="A path as second argument is ignored; the clone lands in /workspace/<repository>.",
     remedy="Pass {{ targetDir: {target} }}.",
     link=_API,
@@ -104,10 +102,9 @@ def checkout_target(stack: Stack) -> Iterator[Hit]:
             yield hit(call.where, "gitCheckout ignores its second argument here", target=call.arguments[1])
 
 
-@rule(
+@mandatory(
     "code/expose-port-hostname",
     "exposePort gets a hostname",
-    severity=MANDATORY,
     why="The options are required: without a hostname the call throws.",
     remedy="Pass the host under which previews answer: exposePort({port}, {{ hostname }}).",
     link=_API,
@@ -131,34 +128,37 @@ def expose_port_hostname(stack: Stack) -> Iterator[Hit]:
             yield hit(call.where, "exposePort is called without a hostname", port=call.arguments[0])
 
 
-@rule(
+def _exposing(port: str) -> Stack:
+    return _source(_call("exposePort", port, "{ hostname }", options=("hostname",)))
+
+
+@mandatory(
     "code/expose-port-reserved",
-    "Port 3000 is not exposed",
-    severity=MANDATORY,
-    why="Port 3000 is the sandbox server itself; exposing it is refused, and would hand out control of the sandbox.",
-    remedy="Let the program listen on another port, for example 8080.",
+    "Exposed ports are allowed",
+    why="Port 3000 is the sandbox server itself, which would hand out control of the sandbox; ports below 1024 are "
+    "refused too.",
+    remedy="Let the program listen on a port from 1024 to 65535 other than 3000, for example 8080.",
     link=_API,
     since="SDK 0.4.0",
-    good=[
-        _source(_call("exposePort", "8080", "{ hostname }", options=("hostname",))),
-        _source(_call("exposePort", "...parts")),
-    ],
-    bad=[_source(_call("exposePort", "3000", "{ hostname }", options=("hostname",)))],
+    good=[*map(_exposing, ("8080", "1024", "65535", "port", '"80"')), _source(_call("exposePort"))],
+    bad=[*map(_exposing, ("3000", "1023", "65536", "1" * 5000))],
 )
 def expose_port_reserved(stack: Stack) -> Iterator[Hit]:
     for call in calls_of_0(stack, "exposePort"):
-        if call.arguments[:1] == (str(SERVER_PORT),):
-            yield hit(call.where, "port 3000 is the sandbox server's own")
+        said = call.arguments[0] if call.arguments else ""
+        if said == str(SERVER_PORT):
+            yield hit(call.where, f"port {said} is the sandbox server's own")
+        elif said.isdecimal() and (len(said) > 5 or not LOWEST_PORT <= int(said) <= HIGHEST_PORT):
+            yield hit(call.where, f"port {said[:8]} cannot be exposed")
 
 
 def _got(*ids: str, unattended: bool = False) -> Call:
     return Call("getSandbox", _LINE, ("env.Sandbox", "id"), text=ids, unattended=unattended)
 
 
-@rule(
+@advisory(
     "code/shared-sandbox",
     "Callers do not share one sandbox",
-    severity=ADVISORY,
     why="A fixed id gives every caller the same files, processes and default session, whose directory and variables "
     "change under them.",
     remedy="Derive the id from the user or the task, and set enableDefaultSession: false.",
@@ -183,14 +183,12 @@ def shared_sandbox(stack: Stack) -> Iterator[Hit]:
 _EPHEMERAL: Final = _call("getSandbox", "env.Sandbox", "crypto.randomUUID()", forgotten=True)
 
 
-@rule(
+@advisory(
     "code/not-destroyed",
     "Sandboxes with random ids are destroyed",
-    severity=ADVISORY,
     why="Nobody can find them again: the container runs until it sleeps, and storage, tunnels and backups stay.",
     remedy="Call destroy() in a finally block.",
     link=_API,
-    since="2025-06-24",
     good=[
         _source(_EPHEMERAL, _call("destroy")),
         _source(_call("getSandbox", "env.Sandbox", "userId")),
@@ -205,14 +203,12 @@ def not_destroyed(stack: Stack) -> Iterator[Hit]:
             yield hit(call.where, "a sandbox with a random id is never destroyed")
 
 
-@rule(
+@advisory(
     "code/files-vanish",
     "Files that matter outlive the container",
-    severity=ADVISORY,
     why="After ten idle minutes, with every rollout and at every eviction the container and its files are gone.",
     remedy="Back them up (createBackup), mount a bucket, or make them again on a cold start; sleepAfter only delays.",
     link="/sandbox/sdk/concepts/sandboxes/",
-    since="2025-06-24",
     good=[
         _source(_call("gitCheckout", "url"), words=("sleepAfter",)),
         _source(_call("writeFile", "a", "b"), words=("createBackup",)),
@@ -234,10 +230,9 @@ def files_vanish(stack: Stack) -> Iterator[Hit]:
         yield hit(written.where, f"what {written.name} makes is gone after ten idle minutes")
 
 
-@rule(
+@mandatory(
     "code/control-port",
     "User requests do not reach the control server",
-    severity=MANDATORY,
     why="`fetch` on a sandbox goes to its control server on port 3000, which obeys without asking.",
     remedy="Use proxyToSandbox, wsConnect, or containerFetch(request, port) with the program's port.",
     link="/sandbox/sdk/concepts/security/",
@@ -255,10 +250,9 @@ def _proxied(position: str) -> Stack:
     return Stack(source=Source.of(proxy_position=position))
 
 
-@rule(
+@advisory(
     "code/proxy-first",
     "proxyToSandbox runs before other handlers",
-    severity=ADVISORY,
     why="A handler before it answers preview hosts itself: previews show your app, or its login page.",
     remedy="Call proxyToSandbox(request, env) first and return its response if there is one, or let what comes "
     "before it look at the host.",
@@ -273,8 +267,8 @@ def proxy_first(stack: Stack) -> Iterator[Hit]:
         yield hit(said.where, "another handler runs before proxyToSandbox")
 
 
-def _tunnelling(transport: str | None, version: str = "0.12.10") -> Stack:
-    told = (Binding.of(name="SANDBOX_TRANSPORT", kind="plain_text", text=transport),) if transport else ()
+def _tunnelling(transport: str | None, version: str = SDK_VERSION) -> Stack:
+    told = (Binding.of(name="SANDBOX_TRANSPORT", kind=PLAIN_TEXT, text=transport),) if transport else ()
     return Stack(
         package=Package.of(locked=version),
         worker=Worker(bindings=told),
@@ -282,12 +276,11 @@ def _tunnelling(transport: str | None, version: str = "0.12.10") -> Stack:
     )
 
 
-@rule(
+@mandatory(
     "code/tunnels",
     "Tunnels have the transport and the version they need",
-    severity=MANDATORY,
     why="Tunnels exist from 0.10.2 on, and only over the rpc transport.",
-    remedy=f'Set the variable SANDBOX_TRANSPORT to "rpc" and use SDK {LAST_OF_0}.',
+    remedy=f'Set the variable SANDBOX_TRANSPORT to "rpc" and use SDK {SDK_VERSION}.',
     link="/sandbox/sdk/guides/expose-services/",
     since="SDK 0.10.2",
     good=[_tunnelling("rpc"), _tunnelling("rpc", "0.10.2"), Stack(worker=Worker(bindings=()), source=Source(uses=()))],
@@ -306,16 +299,15 @@ def tunnels(stack: Stack) -> Iterator[Hit]:
         yield hit(used.where, "tunnels are used without the rpc transport" if not old else "this SDK has no tunnels")
 
 
-@rule(
+@mandatory(
     "code/retired-api",
     "Code for 0.x does not run on 1.x",
-    severity=MANDATORY,
     why="1.0 has neither getSandbox nor proxyToSandbox nor the bridge: it is another product under the same name.",
-    remedy=f"Stay on {LAST_OF_0} for now, or move the code to the classes of 1.x.",
+    remedy=f"Stay on {SDK_VERSION} for now, or move the code to the classes of 1.x.",
     link="/sandbox/sdk/migrate/api-map/",
     since="2026-09-30",
     good=[
-        Stack(package=Package.of(locked="0.12.10"), source=_source(_call("getSandbox", "env.Sandbox", "id")).source),
+        Stack(package=Package.of(locked=SDK_VERSION), source=_source(_call("getSandbox", "env.Sandbox", "id")).source),
         Stack(package=Package.of(locked="1.0.0"), source=Source(calls=(), uses=())),
     ],
     bad=[

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from .facts import HOLE, Call, Source, Stack
+from ..facts.stack import HOLE, Call, Source, Stack
 from .features import calls_of_0
-from .finding import ADVISORY, Hit, hit, rule
+from .finding import Hit, advisory, hit
 
 _API = "/sandbox/sdk/api/"
 _SECURITY = "/sandbox/sdk/concepts/security/"
@@ -28,15 +28,13 @@ def _call(name: str, *text: str, interpolated: bool = False, dropped: bool = Fal
     return Stack(source=Source(calls=(call,), uses=()))
 
 
-@rule(
+@advisory(
     "code/exec-injection",
     "Values are not spliced into commands",
-    severity=ADVISORY,
     why="The string goes to bash as it is: a value from outside can run any command. Running it through the code "
     "interpreter is no defence.",
     remedy="Pass values by `env` and quote them in the command, or write them to a file; allow only known values.",
     link=_SECURITY,
-    since="2025-06-24",
     good=[_call("exec", "ls"), _call("writeFile", interpolated=True)],
     bad=[_call(name, f"cat {HOLE}", interpolated=True) for name in _COMMANDS],
 )
@@ -53,14 +51,12 @@ def _decides_nothing(call: Call) -> bool:
     return bool(call.text) and (tolerant or all(_PING.fullmatch(each.strip()) for each in call.text))
 
 
-@rule(
+@advisory(
     "code/exit-code",
     "Exit codes are looked at",
-    severity=ADVISORY,
     why="A command that fails does not throw: its exit code is in the result, which is thrown away here.",
     remedy="Keep the result and stop when `success` is false; a command that may fail ends with `|| true`.",
     link=_API,
-    since="2025-06-24",
     good=[
         _call("exec", "ls"),
         _call("writeFile", "a", dropped=True),
@@ -82,16 +78,14 @@ def exit_code(stack: Stack) -> Iterator[Hit]:
             yield hit(call.where, "the result of exec is thrown away")
 
 
-@rule(
+@advisory(
     "code/token-in-address",
     "No token is part of an address",
-    severity=ADVISORY,
     why="git keeps the address in .git/config, and processes and errors show it: every command that runs in the "
     "sandbox, and every backup of it, has the token.",
     remedy="Let the Worker add the header on the way out (outboundByHost), or give git a short-lived token through a "
     "credential helper that reads it from `env`.",
     link=_SECURITY,
-    since="2025-06-24",
     good=[
         _call("gitCheckout", f"https://github.com/{HOLE}.git"),
         _call("exec", "git clone git@github.com:a/b"),

@@ -4,15 +4,26 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..platform.containers import ACCOUNT_LIMITS, INSTANCE_TYPES, MANAGED, SCHEDULED, Size, size_problems
+from ..facts.stack import Binding, Container, Dockerfile, Fact, Image, Package, Stack, Worker
+from ..platform.bindings import PLAIN_TEXT
+from ..platform.containers import (
+    ACCOUNT_LIMITS,
+    DEFAULT_INSTANCE_TYPE,
+    DEFAULT_MAX_INSTANCES,
+    INSTANCE_TYPES,
+    MANAGED,
+    SCHEDULED,
+    Size,
+    size_of,
+    size_problems,
+)
 from ..platform.prices import AS_OF, month_at_full_load
-from .facts import Binding, Container, Dockerfile, Fact, Image, Package, Stack, Worker
+from ..platform.sdk import SDK_VERSION, Generation, generation_of
+from ..platform.sdk_support import Version
 from .features import containers, sdk, variables
-from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .finding import Hit, advisory, hit, mandatory
 
 _LIMITS = "/containers/platform-details/limits/"
-_ALIASES: Final[Mapping[str, str]] = {"dev": "lite", "standard": "standard-1"}
-_WRANGLER_DEFAULT: Final = 20
 _RANGES: Final[Mapping[str, tuple[int, int]]] = {
     "SANDBOX_INSTANCE_TIMEOUT_MS": (5_000, 300_000),
     "SANDBOX_PORT_TIMEOUT_MS": (10_000, 600_000),
@@ -22,7 +33,7 @@ _TRANSPORTS: Final = ("http", "websocket", "rpc")
 _IN_CONTAINER: Final = ("COMMAND_TIMEOUT_MS", "INTERPRETER_SPAWN_TIMEOUT_MS", "INTERPRETER_EXECUTION_TIMEOUT_MS")
 
 
-def _of(type_: str | None = "lite", count: int | None = 1, **more: object) -> Stack:
+def _of(type_: str | None = DEFAULT_INSTANCE_TYPE, count: int | None = 1, **more: object) -> Stack:
     container = Container.of(
         instance_type=Fact(type_, "container.instance_type"), max_instances=Fact(count, "container.max"), **more
     )
@@ -34,36 +45,31 @@ def _size(container: Container) -> Size | None:
         return container.size.value
     if container.instance_type is None:
         return None
-    name = container.instance_type.value or "lite"
-    return INSTANCE_TYPES.get(_ALIASES.get(name, name))
+    return size_of(container.instance_type.value)
 
 
-@rule(
+@mandatory(
     "container/instance-type",
     "The instance type exists",
-    severity=MANDATORY,
     why='The platform refuses a type it does not know; "large" in early guides never existed.',
     remedy="Use one of {known}.",
     link=_LIMITS,
-    since="2025-06-24",
     good=[_of("standard-4"), _of("standard"), _of(None)],
     bad=[_of("large")],
 )
 def instance_type(stack: Stack) -> Iterator[Hit]:
     for each in containers(stack):
         said = each.instance_type
-        if said and said.value and said.value not in INSTANCE_TYPES and said.value not in _ALIASES:
+        if said and size_of(said.value) is None:
             yield hit(said.where, f"there is no instance type {said.value!r}", known=", ".join(INSTANCE_TYPES))
 
 
-@rule(
+@mandatory(
     "container/max-instances",
     "At least one instance may run",
-    severity=MANDATORY,
     why="With 0 every sandbox waits for an instance that never comes.",
     remedy="Set the maximum number of instances to 1 or more.",
     link="/containers/configuration/wrangler/",
-    since="2025-06-24",
     good=[_of(count=1), _of(count=None)],
     bad=[_of(count=0)],
 )
@@ -78,14 +84,12 @@ def _unset(policy: str) -> Stack:
     return Stack(containers=(Container.of(policy=policy, max_instances=Fact(None, "container")),))
 
 
-@rule(
+@advisory(
     "container/max-instances-unset",
     "The maximum number of instances is said",
-    severity=ADVISORY,
     why="wrangler's default is 20 (it was 0 and 1 before): neither the capacity nor the bill you had in mind.",
     remedy="Set the maximum number of instances.",
     link="/containers/configuration/wrangler/",
-    since="2025-06-24",
     good=[_of(count=3, policy=SCHEDULED), _unset(MANAGED)],
     bad=[_unset(SCHEDULED)],
 )
@@ -96,28 +100,26 @@ def max_instances_unset(stack: Stack) -> Iterator[Hit]:
             yield hit(count.where, "the maximum number of instances is not said")
 
 
-def _budget(dollars: float, count: int | None, type_: str = "lite") -> Stack:
+def _budget(dollars: float, count: int | None, type_: str = DEFAULT_INSTANCE_TYPE) -> Stack:
     return Stack(budget=Fact(dollars, "budget"), containers=_of(type_, count).containers)
 
 
-_LITE_MONTH: Final = month_at_full_load(INSTANCE_TYPES["lite"])
+_LITE_MONTH: Final = month_at_full_load(INSTANCE_TYPES[DEFAULT_INSTANCE_TYPE])
 
 
-@rule(
+@mandatory(
     "container/budget",
     "All instances together stay within the budget",
-    severity=MANDATORY,
     why="The maximum number of instances is what an attack or a loop can make you pay for, all month at full load.",
     remedy="Lower the number of instances or the type, or raise the budget above {cost} US dollars a month.",
     link="/containers/pricing/",
-    since="2025-06-24",
     good=[
         _budget(_LITE_MONTH * 10, 10),
         _budget(_LITE_MONTH, 1),
         _budget(1, 10, "large"),
-        _budget(_LITE_MONTH * 20, None),
+        _budget(_LITE_MONTH * DEFAULT_MAX_INSTANCES, None),
     ],
-    bad=[_budget(_LITE_MONTH * 10 - 0.01, 10), _budget(_LITE_MONTH * 20 - 0.01, None)],
+    bad=[_budget(_LITE_MONTH * 10 - 0.01, 10), _budget(_LITE_MONTH * DEFAULT_MAX_INSTANCES - 0.01, None)],
 )
 def budget(stack: Stack) -> Iterator[Hit]:
     cost = 0.0
@@ -125,7 +127,7 @@ def budget(stack: Stack) -> Iterator[Hit]:
         size = _size(each)
         if size and each.max_instances:
             count = each.max_instances.value
-            cost += month_at_full_load(size) * (_WRANGLER_DEFAULT if count is None else count)
+            cost += month_at_full_load(size) * (DEFAULT_MAX_INSTANCES if count is None else count)
     if stack.budget and cost > stack.budget.value:
         what = f"the instances may cost {cost:.2f} US dollars a month (prices of {AS_OF}), the budget is "
         yield hit(stack.budget.where, f"{what}{stack.budget.value:.2f}", cost=f"{cost:.2f}")
@@ -140,10 +142,9 @@ def _together(*stacks: Stack) -> Stack:
     return Stack(containers=tuple(each for stack in stacks for each in stack.containers or ()))
 
 
-@rule(
+@mandatory(
     "container/custom-size",
     "A size of one's own is one that exists",
-    severity=MANDATORY,
     why="The platform refuses the application, after the Worker has gone live.",
     remedy="Choose 1 to 4 vCPU with at least 3 GiB of memory each, at most 12 GiB and 20 GB of disk, or a named type.",
     link=_LIMITS,
@@ -158,15 +159,13 @@ def custom_size(stack: Stack) -> Iterator[Hit]:
                 yield hit(each.size.where, problem)
 
 
-@rule(
+@advisory(
     "container/account-limits",
     "All instances together stay within the account's limits",
-    severity=ADVISORY,
     why="Unless Cloudflare raised them, an account has 1,500 vCPU, 6 TiB of memory and 30 TB of disk; instances beyond "
     "do not start.",
     remedy="Lower the number of instances or the type, or ask Cloudflare for more.",
     link=_LIMITS,
-    since="2025-06-24",
     good=[
         _of("standard-4", 375),
         _of("standard-1", 1536),
@@ -196,10 +195,9 @@ def account_limits(stack: Stack) -> Iterator[Hit]:
         yield hit(where, f"{most} instances{together} are more than an account may run at once")
 
 
-@rule(
+@mandatory(
     "container/managed-fields",
     "Policy durable_object has no scheduler fields",
-    severity=MANDATORY,
     why="Image, size and number are chosen by the Durable Object at start; the API refuses them here.",
     remedy="Remove {fields} from the container; pass them to ctx.container.start() instead.",
     link="/containers/configuration/scheduling-policy/",
@@ -218,32 +216,45 @@ def managed_fields(stack: Stack) -> Iterator[Hit]:
             yield hit(each.scheduler_fields.where, f"policy durable_object does not know {names}", fields=names)
 
 
+_POLICIES: Final[Mapping[Generation, str]] = {"0.12": SCHEDULED, "1.x": MANAGED}
+
+
 def _line(version: str, policy: str) -> Stack:
     return Stack(package=Package.of(locked=version), containers=(Container.of(policy=policy),))
 
 
-@rule(
+@mandatory(
     "container/policy-of-generation",
     "The scheduling policy fits the SDK's generation",
-    severity=MANDATORY,
-    why="0.x starts containers through the scheduler, 1.x through the Durable Object; it cannot be changed later.",
-    remedy='Set "scheduling_policy" to "{wanted}"; for a live class make a new class and a new application.',
+    why="0.12 starts containers through the scheduler, 1.x through the Durable Object; it cannot be changed later.",
+    remedy='Use SDK 0.12 with "scheduling_policy" "default" (in settings sdk.generation "0.12"), or SDK 1.x with '
+    '"durable_object" ("1.x"); for a live class make a new class and a new application.',
     link="/containers/configuration/scheduling-policy/",
     since="2026-09-30",
-    good=[_line("0.12.10", SCHEDULED), _line("1.0.0", MANAGED)],
-    bad=[_line("0.12.10", MANAGED), _line("1.0.0", SCHEDULED)],
+    good=[_line(SDK_VERSION, SCHEDULED), _line("1.0.0", MANAGED), _line("0.13.0-next.1", SCHEDULED)],
+    bad=[
+        _line(SDK_VERSION, MANAGED),
+        _line("1.0.0", SCHEDULED),
+        _line("0.13.0", SCHEDULED),
+        _line("2.0.0", MANAGED),
+    ],
 )
 def policy_of_generation(stack: Stack) -> Iterator[Hit]:
     version = sdk(stack)
     for each in containers(stack):
-        wanted = MANAGED if version and version.value.major >= 1 else SCHEDULED
-        if version and each.policy and each.policy.value != wanted:
-            what = f"SDK {version.value} cannot run under policy {each.policy.value}"
-            yield hit(each.policy.where, what, wanted=wanted)
+        if version and each.policy and each.policy.value != _policy_of(version.value):
+            yield hit(each.policy.where, f"SDK {version.value} cannot run under policy {each.policy.value}")
+
+
+def _policy_of(version: Version) -> str | None:
+    """Return the policy that a version needs; None if it is of no generation."""
+    # What a pre-release is, versions/preview-release says.
+    generation = generation_of(str(version._replace(minor=0, mark="") if version.mark else version))
+    return _POLICIES[generation] if generation else None
 
 
 def _told(**values: str) -> Stack:
-    bindings = tuple(Binding.of(f"vars.{k}", name=k, kind="plain_text", text=v) for k, v in values.items())
+    bindings = tuple(Binding.of(f"vars.{k}", name=k, kind=PLAIN_TEXT, text=v) for k, v in values.items())
     return Stack(worker=Worker(bindings=bindings))
 
 
@@ -251,10 +262,9 @@ def _number(text: str) -> int:
     return int(text) if re.fullmatch("[0-9]{1,12}", text) else -1
 
 
-@rule(
+@advisory(
     "container/timeout-range",
     "Timeouts of the SDK are within their range",
-    severity=ADVISORY,
     why="The SDK warns about a value out of range and takes its default instead.",
     remedy="Set {name} to {low} to {high} milliseconds.",
     link="/sandbox/sdk/configuration/environment-variables/",
@@ -278,10 +288,9 @@ def timeout_range(stack: Stack) -> Iterator[Hit]:
                 yield hit(said.where, f"{name} is {said.value!r}", name=name, low=low, high=high)
 
 
-@rule(
+@advisory(
     "container/transport",
     "SANDBOX_TRANSPORT is one the SDK knows",
-    severity=ADVISORY,
     why="Another value is ignored with a warning, and the SDK falls back to http.",
     remedy="Set it to rpc (recommended), http or websocket.",
     link="/sandbox/sdk/configuration/transport/",
@@ -295,10 +304,9 @@ def transport(stack: Stack) -> Iterator[Hit]:
             yield hit(said.where, f"SANDBOX_TRANSPORT is {said.value!r}")
 
 
-@rule(
+@advisory(
     "container/unforwarded-variable",
     "Variables of the container are not set on the Worker",
-    severity=ADVISORY,
     why="Nothing forwards this Worker variable into the container, so it has no effect.",
     remedy="Set {name} in the image (ENV) or in `envVars` of a subclass of Sandbox.",
     link="/sandbox/sdk/configuration/environment-variables/",
@@ -316,10 +324,9 @@ def _pool(told: str, count: int | None) -> Stack:
     return Stack(worker=_told(WARM_POOL_MAX_INSTANCES=told).worker, containers=_of(count=count).containers)
 
 
-@rule(
+@advisory(
     "container/warm-pool",
     "The warm pool knows how many instances there may be",
-    severity=ADVISORY,
     why="The bridge's pool fills up to its own number; another maximum makes it fail or stay small.",
     remedy="Set WARM_POOL_MAX_INSTANCES to {wanted}, or to 0 to let it learn.",
     link="/sandbox/sdk/bridge/",
@@ -342,14 +349,12 @@ def warm_pool(stack: Stack) -> Iterator[Hit]:
                     yield hit(said.where, what, wanted=count)
 
 
-@rule(
+@advisory(
     "container/observability",
     "Logs are kept",
-    severity=ADVISORY,
     why="Version mismatches, refused mounts and crashed containers are only ever logged.",
     remedy='Set "observability": {{"enabled": true}}.',
     link="/workers/observability/logs/workers-logs/",
-    since="2025-06-24",
     good=[Stack(worker=Worker.of(observability=True))],
     bad=[Stack(worker=Worker.of(observability=False))],
 )
@@ -363,14 +368,12 @@ def _engine(found: bool) -> Stack:
     return Stack(docker=Fact(found, "PATH"), containers=(Container(image=Image(dockerfile=Dockerfile())),))
 
 
-@rule(
+@mandatory(
     "container/docker-needed",
     "A container engine is there where an image is to be built",
-    severity=MANDATORY,
     why="`wrangler dev` and `wrangler deploy` build a Dockerfile with Docker, and fail when it does not run.",
     remedy="Start Docker, set WRANGLER_DOCKER_BIN, or deploy a ready image by reference.",
     link="/containers/local-dev/",
-    since="2025-06-24",
     good=[
         _engine(found=True),
         Stack(docker=Fact(value=False, where="PATH"), containers=(Container(image=Image()), Container())),

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from .facts import Fact, Stack
-from .finding import ADVISORY, Hit, hit, rule
+from ..facts.stack import Fact, Stack
+from .finding import Hit, advisory, hit
 
 
-@rule(
+@advisory(
     "wrangler/drift",
     "Settings and wrangler's configuration say the same",
-    severity=ADVISORY,
     why="`wrangler dev` then tries another Worker than the one that is deployed, and a `wrangler deploy` by mistake "
     "would put it in its place.",
     remedy="Export the configuration again (`sandbox-stack export --out {file} --replace`), or bring {path} into line.",

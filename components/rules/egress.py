@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 
-from .facts import Egress, Fact, Stack
-from .finding import ADVISORY, Hit, hit, rule
+from ..facts.stack import Egress, Fact, Stack
+from .finding import Hit, advisory, hit
 
 
 def _entering(*secrets: str) -> Stack:
     return Stack(egress=Egress.of(entering=secrets))
 
 
-@rule(
+@advisory(
     "egress/entering-secret",
     "Secrets are added to requests outside of sandboxes",
-    severity=ADVISORY,
     why="Code that an agent writes, or a dependency it installs, reads the variables of its sandbox and can send them "
     "anywhere.",
     remedy="Name the host it is for under egress.credentials with `secret: {name}`, list the hosts that sandboxes "
@@ -33,10 +32,9 @@ def _given(credentials: tuple[str, ...] | None, given: tuple[str, ...] | None) -
     return Stack(egress=Egress.of(credentials=credentials, given=given))
 
 
-@rule(
+@advisory(
     "egress/unused-credential",
     "Every credential is given to somebody",
-    severity=ADVISORY,
     why="A credential is added to requests of sandboxes whose API key was given it; without one it does nothing, and "
     "requests that need it fail.",
     remedy="Add {name} to access.api_keys.<key>.credentials, or remove it.",

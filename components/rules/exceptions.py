@@ -30,12 +30,12 @@ class Exemption:
         return finding.rule == self.rule and any(fnmatchcase(each, self.where) for each in names)
 
     def expired(self) -> Finding:
-        """Give the finding that its time is over."""
+        """Return the finding that its time is over."""
         what = f"the exception for {self.rule} at {self.where} expired on {self.expires}"
-        return self._about(EXPIRED, what, "Mend the finding, or renew the exception with its reason.")
+        return self._about(EXPIRED, what, "Fix the finding, or renew the exception with its reason.")
 
     def unused(self) -> Finding:
-        """Give the finding that it accepts nothing."""
+        """Return the finding that it accepts nothing."""
         return self._about(
             UNUSED, f"the exception for {self.rule} at {self.where} accepts nothing", "Remove the exception."
         )

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
-from .facts import Stack
+from ..facts.stack import Stack
 
 Severity = Literal["mandatory", "advisory", "note"]
 MANDATORY: Final[Severity] = "mandatory"
@@ -17,7 +18,7 @@ OFF: Final = "off"
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake: what is wrong and where, why it matters, how to mend it."""
+    """One mistake: what is wrong and where, why it matters, how to fix it."""
 
     rule: str
     severity: Severity
@@ -33,6 +34,10 @@ class Finding:
         return (
             f"{self.where}: {self.what} [{self.rule}]\n  why: {self.why}\n  remedy: {self.remedy}\n  see: {self.link}"
         )
+
+    def line(self) -> str:
+        """Say place, mistake and remedy on one line, as settings say theirs."""
+        return f"{self.where}: {self.what}; {self.remedy[:1].lower()}{self.remedy[1:].rstrip('.')}"
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,11 @@ CATALOGUE: Final[dict[str, Rule]] = {}
 DOCS: Final = "https://developers.cloudflare.com"
 
 
-def rule(
+_LAUNCH: Final = "2025-06-24"
+"""The day on which Containers and the Sandbox SDK were there for everybody."""
+
+
+def _rule(
     id_: str,
     title: str,
     *,
@@ -96,30 +105,23 @@ def rule(
     why: str,
     remedy: str,
     link: str,
-    since: str,
     good: Iterable[Stack],
     bad: Iterable[Stack],
+    since: str = _LAUNCH,
     also: Iterable[str] = (),
 ) -> Callable[[Check], Check]:
-    """Declare a rule: the function gives hits for what it knows to be wrong, and nothing for what it does not know."""
+    """Declare a rule: the function returns hits for what it knows to be wrong, and nothing for what is unknown."""
 
     def declare(check: Check) -> Check:
         if id_ in CATALOGUE:
             raise ValueError(f"two rules have the id {id_}")
         address = f"{DOCS}{link}" if link.startswith("/") else link
-        CATALOGUE[id_] = Rule(
-            id_,
-            title,
-            severity,
-            why,
-            remedy,
-            address,
-            since,
-            check,
-            tuple(good),
-            tuple(bad),
-            frozenset(also),
-        )
+        examples = tuple(good), tuple(bad), frozenset(also)
+        CATALOGUE[id_] = Rule(id_, title, severity, why, remedy, address, since, check, *examples)
         return check
 
     return declare
+
+
+mandatory = partial(_rule, severity=MANDATORY)
+advisory = partial(_rule, severity=ADVISORY)

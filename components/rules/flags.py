@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from ..facts.stack import Fact, Source, Stack, Worker
 from ..platform.compatibility import (
     CTX_EXPORTS_DEFAULT,
     CTX_EXPORTS_FLAG,
@@ -11,9 +12,8 @@ from ..platform.compatibility import (
     OWN_PID_NAMESPACE,
     OWN_PID_NAMESPACE_FLAG,
 )
-from .facts import Fact, Source, Stack, Worker
 from .features import MOUNT, interception_uses
-from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .finding import Hit, advisory, hit, mandatory
 
 _FLAGS = "/workers/configuration/compatibility-flags/"
 
@@ -22,14 +22,12 @@ def _worker(date_: str | None, *flags: str) -> Stack:
     return Stack(worker=Worker.of(compatibility_date=Fact(date_, "worker.date"), compatibility_flags=flags))
 
 
-@rule(
+@mandatory(
     "flags/date-missing",
     "A compatibility date is set",
-    severity=MANDATORY,
     why="Without a date the Worker runs with the behaviour of 2021, where the Sandbox SDK cannot start.",
     remedy='Set the compatibility date to {floor} or later, written as "{floor}".',
     link="/workers/configuration/compatibility-dates/",
-    since="2025-06-24",
     good=[_worker("2026-08-04")],
     bad=[_worker(None), _worker("yesterday"), _worker("2026-13-01")],
 )
@@ -41,10 +39,9 @@ def date_missing(stack: Stack) -> Iterator[Hit]:
         yield hit(said.where, f"the compatibility date {said.value!r} is not a date", floor=OWN_PID_NAMESPACE)
 
 
-@rule(
+@advisory(
     "flags/date-floor",
     "The compatibility date gives containers a process namespace of their own",
-    severity=ADVISORY,
     why="With an older date the container sees the processes of the virtual machine around it, and its entry point is "
     "not process 1.",
     remedy='Set the compatibility date to {floor} or later, or add the flag "{flag}".',
@@ -75,14 +72,12 @@ def date_floor(stack: Stack) -> Iterator[Hit]:
 _TODAY = date(2026, 11, 16)
 
 
-@rule(
+@mandatory(
     "flags/date-future",
     "The compatibility date is not in the future",
-    severity=MANDATORY,
     why="The API refuses an upload whose date has not come yet.",
     remedy="Set the compatibility date to {today} or earlier.",
     link="/workers/configuration/compatibility-dates/",
-    since="2025-06-24",
     good=[
         Stack(today=_TODAY, worker=Worker.of(compatibility_date="2026-11-17")),
         Stack(today=_TODAY, worker=Worker.of(compatibility_date="tomorrow")),
@@ -102,14 +97,12 @@ def date_future(stack: Stack) -> Iterator[Hit]:
             yield hit(said.where, f"the compatibility date {said.value} is in the future", today=stack.today)
 
 
-@rule(
+@mandatory(
     "flags/nodejs-compat-required",
     "Node.js compatibility is on",
-    severity=MANDATORY,
     why="The Sandbox SDK uses `Buffer` and a Node module; before 2026-08-04 they exist only with the flag.",
     remedy='Add "nodejs_compat" to the compatibility flags, or move the date to {default} or later.',
     link="/workers/runtime-apis/nodejs/",
-    since="2025-06-24",
     good=[
         _worker("2026-08-03", "nodejs_compat"),
         _worker("2026-08-03", "nodejs_compat_v2"),
@@ -124,10 +117,9 @@ def nodejs_compat_required(stack: Stack) -> Iterator[Hit]:
         yield hit(flags.where, f"nodejs_compat is missing with the date {said.value}", default=NODEJS_DEFAULT)
 
 
-@rule(
+@mandatory(
     "flags/nodejs-compat-refused",
     "nodejs_compat is not named once it is the default",
-    severity=MANDATORY,
     why="From 2026-08-04 on the flag is on by itself and the runtime refuses one that is named; only some tools leave "
     "it out for you.",
     remedy="Remove {flag} from the compatibility flags.",
@@ -148,14 +140,12 @@ def nodejs_compat_refused(stack: Stack) -> Iterator[Hit]:
         yield hit(flags.where, f"{named} is named with the date {said.value}", flag=named)
 
 
-@rule(
+@mandatory(
     "flags/nodejs-compat-off",
     "Node.js compatibility is not switched off",
-    severity=MANDATORY,
     why="The Sandbox SDK uses `Buffer` and a Node module and fails at start without them.",
     remedy='Remove "no_nodejs_compat" from the compatibility flags.',
     link="/workers/runtime-apis/nodejs/",
-    since="2025-06-24",
     good=[_worker("2026-08-04", "other")],
     bad=[_worker("2026-08-04", "no_nodejs_compat")],
 )
@@ -173,10 +163,9 @@ def _mounting(date_: str | None, *flags: str) -> Stack:
     )
 
 
-@rule(
+@mandatory(
     "flags/ctx-exports",
     "ctx.exports exists where mounts and outbound rules need it",
-    severity=MANDATORY,
     why="Bucket mounts by binding, the credential proxy and outbound rules reach the Worker through `ctx.exports`.",
     remedy='Set the compatibility date to {default} or later, or add the flag "{flag}".',
     link=_FLAGS,

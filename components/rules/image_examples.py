@@ -1,6 +1,6 @@
 """Images for the examples of rules: by reference, and by the stages of a Dockerfile."""
 
-from .facts import Container, Dockerfile, Fact, Image, Stack, Stage
+from ..facts.stack import Container, Dockerfile, Fact, Image, Stack, Stage
 
 DIGEST = f"@sha256:{'a' * 64}"
 

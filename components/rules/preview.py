@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ..facts.stack import Fact, Preview, Source, Stack
 from ..platform.previews import (
     LONGEST_LABEL,
     LONGEST_PORT,
@@ -9,24 +10,20 @@ from ..platform.previews import (
     is_or_under,
     on_workers_dev,
 )
-from ..platform.sdk import SERVER_PORT
-from .facts import Fact, Preview, Source, Stack
 from .features import uses
-from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .finding import Hit, advisory, hit, mandatory
 
 _PREVIEWS = "/sandbox/sdk/concepts/preview-urls/"
 _PRODUCTION = "/sandbox/sdk/guides/preview-urls-custom-domain/"
-_LOWEST_PORT, _HIGHEST_PORT = 1024, 65535
 
 
 def _at(hostname: str = "sandbox.example.com", **more: object) -> Stack:
     return Stack(preview=Preview.of(hostname=hostname, **more))
 
 
-@rule(
+@mandatory(
     "preview/workers-dev",
     "Previews do not answer on workers.dev",
-    severity=MANDATORY,
     why="workers.dev has no wildcard hosts: `exposePort` refuses it with CUSTOM_DOMAIN_REQUIRED.",
     remedy="Use a hostname in a zone of your own, with a wildcard record and route.",
     link=_PRODUCTION,
@@ -40,10 +37,9 @@ def workers_dev(stack: Stack) -> Iterator[Hit]:
         yield hit(host.where, f"previews are to answer on {host.value}")
 
 
-@rule(
+@advisory(
     "preview/only-workers-dev",
     "A Worker that serves previews has a route",
-    severity=ADVISORY,
     why="Preview URLs need a wildcard host; a Worker that answers on workers.dev alone can serve none.",
     remedy='Add a route "*.<your domain>/*" with its zone, or remove proxyToSandbox if no port is exposed.',
     link=_PRODUCTION,
@@ -61,10 +57,9 @@ def only_workers_dev(stack: Stack) -> Iterator[Hit]:
         yield hit(routes.where, "previews are served but no route is set")
 
 
-@rule(
+@mandatory(
     "preview/label-length",
     "The longest sandbox id fits into a preview host",
-    severity=MANDATORY,
     why="The label <port>-<id>-<token> may have 63 characters; a longer one does not resolve, and nobody checks.",
     remedy="Keep sandbox ids at 40 characters or fewer where previews are used.",
     link=_PREVIEWS,
@@ -85,10 +80,9 @@ def _certified(hostname: str, *hosts: str) -> Stack:
     return _at(hostname, zone="example.com", certificate_hosts=hosts)
 
 
-@rule(
+@mandatory(
     "preview/certificate",
     "A certificate covers the preview hosts",
-    severity=MANDATORY,
     why="Universal SSL covers one level below the zone; a deeper wildcard fails in the TLS handshake.",
     remedy="Order an advanced certificate for *.{host}, or serve previews directly below the zone.",
     link="/ssl/edge-certificates/universal-ssl/limitations/",
@@ -110,10 +104,9 @@ def certificate(stack: Stack) -> Iterator[Hit]:
             yield hit(said.hostname.where, f"no certificate covers *.{host}", host=host)
 
 
-@rule(
+@mandatory(
     "preview/zone",
     "The preview host lies in its zone",
-    severity=MANDATORY,
     why="Record, route and certificate are made in the zone; a host outside it is never reached.",
     remedy="Choose a hostname that is {zone} or ends in .{zone}.",
     link=_PRODUCTION,
@@ -127,10 +120,9 @@ def zone(stack: Stack) -> Iterator[Hit]:
         yield hit(host.where, f"{host.value} is not in the zone {zone_.value}", zone=zone_.value)
 
 
-@rule(
+@mandatory(
     "preview/route",
     "A wildcard route leads previews to the Worker",
-    severity=MANDATORY,
     why="A custom domain is one host, no wildcard; without the route preview hosts reach no Worker.",
     remedy='Add the route "*.{host}/*" with its zone.',
     link=_PRODUCTION,
@@ -146,10 +138,9 @@ def route(stack: Stack) -> Iterator[Hit]:
             yield hit(routes.where, f"no route leads *.{host.value} to the Worker", host=host.value)
 
 
-@rule(
+@mandatory(
     "preview/record",
     "The wildcard record is proxied",
-    severity=MANDATORY,
     why="Routes work on proxied hosts only; without a proxied wildcard record preview hosts do not resolve.",
     remedy="Create a proxied record for *.<host>, for example AAAA 100::.",
     link=_PRODUCTION,
@@ -168,30 +159,9 @@ def record(stack: Stack) -> Iterator[Hit]:
         yield hit(proxied.where, "the wildcard record is not proxied")
 
 
-@rule(
-    "preview/port",
-    "Previewed ports are allowed",
-    severity=MANDATORY,
-    why="Port 3000 is the sandbox server itself, and ports below 1024 are refused.",
-    remedy="Use a port from 1024 to 65535 other than 3000; frameworks with 3000 as default take another by option.",
-    link=_PREVIEWS,
-    since="SDK 0.4.0",
-    good=[Stack(preview=Preview.of(ports=(1024, 8080, 65535)))],
-    bad=[Stack(preview=Preview.of(ports=(port,))) for port in (3000, 1023, 65536)],
-)
-def port(stack: Stack) -> Iterator[Hit]:
-    ports = stack.preview.ports
-    if ports is None:
-        return
-    for each in ports.value:
-        if each == SERVER_PORT or not _LOWEST_PORT <= each <= _HIGHEST_PORT:
-            yield hit(ports.where, f"port {each} cannot be previewed")
-
-
-@rule(
+@advisory(
     "preview/swallows-zone",
     "Previews have a zone, or a level, of their own",
-    severity=ADVISORY,
     why="A wildcard route on the zone's top catches every other proxied host of it, and previews share its cookies.",
     remedy="Serve previews from a domain of their own; {hosts} would run into the same route.",
     link="/workers/configuration/routing/routes/",
@@ -212,10 +182,9 @@ def _deep(hostname: str, *, managed: bool = False) -> Stack:
     return _at(hostname, zone="example.com", certificates_managed=managed)
 
 
-@rule(
+@advisory(
     "preview/deep-host",
     "A wildcard below the zone's first level has a certificate ordered elsewhere",
-    severity=ADVISORY,
     why="Universal SSL covers one level below the zone, and this configuration cannot order a certificate.",
     remedy="Order an advanced certificate for *.{host} in the zone, or serve previews at *.{zone}.",
     link="/ssl/edge-certificates/universal-ssl/limitations/",

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 _NAME: Final = re.compile(
-    r"(?:^|_)(?:SECRET(?:_?KEY)?|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_?KEY(?:_ID)?|PRIVATE_?KEY)"
+    r"(?:^|_)(?:SECRET(?:_?KEY)?|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_?KEY(?:_ID)?|(?:PRIVATE|SIGNING)_?KEY)"
     r"(?:_(?:VALUE|[0-9]+|PROD(?:UCTION)?|STAGING|DEV))?$",
     re.IGNORECASE,
 )
@@ -22,9 +22,7 @@ _VALUE: Final = re.compile(
 
 def looks_secret(name: str, value: str) -> bool:
     """Say whether a variable holds what should be a secret: by its name, or by the form of its value."""
-    if not value or value.startswith("$"):
-        return False
-    named = _NAME.search(name) and not _PUBLIC.search(name) and not _PLACEHOLDER.fullmatch(value)
+    named = value and _NAME.search(name) and not _PUBLIC.search(name) and not _PLACEHOLDER.fullmatch(value)
     return bool(_VALUE.search(value) or named)
 
 

@@ -4,22 +4,21 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ..facts.stack import Fact, Stack, SupplyChain
+from ..platform.sdk import SDK_VERSION
 from ..platform.sdk_support import PACKAGE, exact
-from .facts import Fact, Stack, SupplyChain
 from .features import LOCAL_RANGES
-from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .finding import Hit, advisory, hit, mandatory
 
 _OLDEST_WRANGLER: Final = 4
 
 
-@rule(
+@mandatory(
     "supply/lock",
     "A lock file is committed",
-    severity=MANDATORY,
     why="Without one every install may bring other code into the Worker than the one that was tested.",
     remedy="Run the package manager's install and commit its lock file.",
     link="https://nodejs.org/en/learn/getting-started/security-best-practices",
-    since="2025-06-24",
     good=[Stack(supply=SupplyChain.of(lock="package-lock.json"))],
     bad=[Stack(supply=SupplyChain(lock=Fact(None, "package.json")))],
 )
@@ -33,14 +32,12 @@ def _needing(name: str, range_: str) -> Stack:
     return Stack(supply=SupplyChain(dependencies=((name, Fact(range_, "package.json:9")),)))
 
 
-@rule(
+@advisory(
     "supply/pinned",
     "Direct dependencies are pinned",
-    severity=ADVISORY,
     why="A range lets a new, possibly hijacked release in with the next update of the lock file.",
     remedy="Replace the ranges by exact versions: {names}.",
     link="https://nodejs.org/en/learn/getting-started/security-best-practices",
-    since="2025-06-24",
     good=[_needing("hono", "4.10.4"), _needing("shared", "workspace:*")],
     bad=[
         _needing("hono", "^4.10.4"),
@@ -58,15 +55,14 @@ def pinned(stack: Stack) -> Iterator[Hit]:
         yield hit(loose[0][1].where, f"dependencies have ranges: {names}", names=names)
 
 
-@rule(
+@mandatory(
     "supply/sdk-floating",
     "The Sandbox SDK does not float",
-    severity=MANDATORY,
     why="`*`, `latest` and `next` may bring 1.x, a different product, under 0.x code.",
     remedy='Declare "@cloudflare/sandbox" as an exact version.',
     link="/sandbox/sdk/migrate/",
     since="2026-09-30",
-    good=[_needing(PACKAGE, "0.12.10"), _needing("hono", "latest")],
+    good=[_needing(PACKAGE, SDK_VERSION), _needing("hono", "latest")],
     bad=[_needing(PACKAGE, each) for each in ("*", "latest", "next", "", ">=0.12.0", "x")],
     also=["supply/pinned"],
 )
@@ -76,14 +72,12 @@ def sdk_floating(stack: Stack) -> Iterator[Hit]:
             yield hit(said.where, f"@cloudflare/sandbox is declared as {said.value!r}")
 
 
-@rule(
+@advisory(
     "supply/install-scripts",
     "Packages run no scripts while they are installed",
-    severity=ADVISORY,
     why="Install scripts of any dependency run with the rights, and the tokens, of whoever installs.",
     remedy="Set ignore-scripts=true in .npmrc (pnpm and yarn 4 refuse unlisted scripts by themselves).",
     link="https://nodejs.org/en/learn/getting-started/security-best-practices",
-    since="2025-06-24",
     good=[Stack(supply=SupplyChain.of(install_scripts=False))],
     bad=[Stack(supply=SupplyChain.of(install_scripts=True))],
 )
@@ -93,14 +87,12 @@ def install_scripts(stack: Stack) -> Iterator[Hit]:
         yield hit(said.where, "install scripts of dependencies are allowed")
 
 
-@rule(
+@mandatory(
     "supply/wrangler",
     "wrangler knows containers",
-    severity=MANDATORY,
     why="Containers came with wrangler 4; version 3 ignores them and deploys a Worker whose sandboxes cannot start.",
     remedy="Move wrangler to 4.x.",
     link="/workers/wrangler/install-and-update/",
-    since="2025-06-24",
     good=[
         *(_needing("wrangler", each) for each in ("4.158.0", "^4.0.0", "latest", "3 || 4")),
         _needing("other", "3.0.0"),

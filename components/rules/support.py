@@ -1,13 +1,14 @@
 """Rules about the SDK's age: which versions are too old, which still get fixes, and which a feature needs."""
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 
-from ..platform.sdk import END_OF_FIXES_OF_0
+from ..facts.stack import Binding, Fact, Package, Source, Stack, Worker
+from ..platform.bindings import PLAIN_TEXT
+from ..platform.sdk import END_OF_FIXES_OF_0, SDK_VERSION
 from ..platform.sdk_support import CREDENTIAL_PROXY_SAFE, LAST_0X, OLDEST, RPC_SINCE
-from .facts import Binding, Fact, Package, Source, Stack, Worker
 from .features import sdk, uses, variables
-from .finding import ADVISORY, MANDATORY, Hit, hit, rule
+from .finding import Hit, advisory, hit, mandatory
 
 _MOVE = "/sandbox/sdk/migrate/"
 
@@ -16,10 +17,9 @@ def _package(version: str, today: date | None = None) -> Stack:
     return Stack(today=today, package=Package.of(locked=version))
 
 
-@rule(
+@mandatory(
     "versions/floor",
     "The SDK is not older than 0.6.5",
-    severity=MANDATORY,
     why="Before 0.6.5 commands of one session run into each other and images cannot be extended safely.",
     remedy="Move package and image together to {last}.",
     link="/sandbox/sdk/",
@@ -34,15 +34,14 @@ def floor(stack: Stack) -> Iterator[Hit]:
         yield hit(version.where, f"the SDK {version.value} is too old to run safely", last=LAST_0X)
 
 
-@rule(
+@advisory(
     "versions/behind",
     "A stack on 0.x runs the last 0.x",
-    severity=ADVISORY,
     why="Earlier versions lack fixes, among them security fixes of bucket mounts (0.12.6, 0.12.10).",
     remedy="Move package and image together to {last}.",
     link=_MOVE,
     since="2026-09-30",
-    good=[_package("0.12.10"), _package("1.0.0"), _package("0.13.0-next.1")],
+    good=[_package(SDK_VERSION), _package("1.0.0"), _package("0.13.0-next.1")],
     bad=[_package("0.12.9")],
 )
 def behind(stack: Stack) -> Iterator[Hit]:
@@ -51,15 +50,14 @@ def behind(stack: Stack) -> Iterator[Hit]:
         yield hit(version.where, f"the SDK {version.value} is behind {LAST_0X}", last=LAST_0X)
 
 
-@rule(
+@mandatory(
     "versions/preview-release",
     "No pre-release of the SDK is deployed",
-    severity=MANDATORY,
     why="0.13.0-next was the abandoned preview of 1.0: it is neither line and gets no fixes.",
     remedy="Use {last}, or move to 1.x.",
     link=_MOVE,
     since="2026-09-30",
-    good=[_package("0.12.10")],
+    good=[_package(SDK_VERSION)],
     bad=[_package("0.13.0-next.4")],
 )
 def preview_release(stack: Stack) -> Iterator[Hit]:
@@ -68,20 +66,19 @@ def preview_release(stack: Stack) -> Iterator[Hit]:
         yield hit(version.where, f"the SDK {version.value} is a pre-release", last=LAST_0X)
 
 
-@rule(
+@advisory(
     "versions/end-of-support",
     "The SDK still gets fixes",
-    severity=ADVISORY,
-    why="0.x gets bug and security fixes until 2026-12-31 and none after; what is deployed keeps running.",
+    why=f"0.x gets bug and security fixes until {END_OF_FIXES_OF_0} and none after; what is deployed keeps running.",
     remedy="Move to 1.x: a new class, a new application, the helper in the image; the move is one-way.",
     link=_MOVE,
     since="2026-09-30",
     good=[
-        _package("0.12.10", date(2026, 12, 31)),
+        _package(SDK_VERSION, END_OF_FIXES_OF_0),
         _package("1.0.0", date(2027, 1, 1)),
-        _package("0.12.10", date(2026, 11, 16)),
+        _package(SDK_VERSION, date(2026, 11, 16)),
     ],
-    bad=[_package("0.12.10", date(2027, 1, 1))],
+    bad=[_package(SDK_VERSION, END_OF_FIXES_OF_0 + timedelta(days=1))],
 )
 def end_of_support(stack: Stack) -> Iterator[Hit]:
     version = sdk(stack)
@@ -90,14 +87,13 @@ def end_of_support(stack: Stack) -> Iterator[Hit]:
 
 
 def _transport(version: str, value: str = "rpc", name: str = "SANDBOX_TRANSPORT") -> Stack:
-    binding = Binding.of("worker.vars", name=name, kind="plain_text", text=value)
+    binding = Binding.of("worker.vars", name=name, kind=PLAIN_TEXT, text=value)
     return Stack(package=Package.of(locked=version), worker=Worker(bindings=(binding,)))
 
 
-@rule(
+@mandatory(
     "versions/rpc-floor",
     "The rpc transport has an SDK that knows it",
-    severity=MANDATORY,
     why="Images before 0.9.3 have no /rpc and never connect.",
     remedy="Move package and image to {last}, or remove SANDBOX_TRANSPORT.",
     link="/sandbox/sdk/configuration/transport/",
@@ -118,10 +114,9 @@ def _proxying(version: str, *words: str) -> Stack:
     return Stack(package=Package.of(locked=version), source=Source(uses=uses_))
 
 
-@rule(
+@mandatory(
     "versions/credential-proxy-floor",
     "The credential proxy has the fix of 0.12.6",
-    severity=MANDATORY,
     why="Before 0.12.6 a copy through the proxy could read objects outside the mounted prefix.",
     remedy="Move package and image to {last}.",
     link="/sandbox/sdk/guides/mount-buckets/",

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from ..platform import previews, scopes
+from ..platform import access, previews, scopes
 from .base import Section, each, matching, rule
 from .domain import DomainSettings
 from .egress import Egress
@@ -190,6 +190,18 @@ class AccessSettings(Section):
         return None if self.api_keys or self.zero_trust else NOBODY
 
     @property
+    def binding_names(self) -> list[str]:
+        """Names of the Worker's bindings that follow from it."""
+        trust = self.zero_trust
+        names = [access.API_KEYS] if self.api_keys else []
+        if trust:
+            names.append(access.TEAM_DOMAIN)
+            names += [access.AUDIENCES] if "api" in trust.protect else []
+            names += [access.PREVIEWS, access.PREVIEW_AUDIENCES] if "previews" in trust.protect else []
+            names += [access.SCOPES] if trust.scopes is not None else []
+        return names
+
+    @property
     def api_keys_json(self) -> str:
         """The Worker's secret `API_KEYS`."""
         keys = [{"id": name, **self.api_keys[name].document} for name in sorted(self.api_keys)]
@@ -197,7 +209,7 @@ class AccessSettings(Section):
 
 
 def protected_hosts(settings: AccessSettings, domain: DomainSettings | None) -> dict[str, str]:
-    """Give the hosts Zero Trust stands before, by role; raise ValueError where it cannot."""
+    """Return the hosts Zero Trust stands before, by role; raise ValueError where it cannot."""
     trust = settings.zero_trust
     if trust is None:
         return {}

@@ -9,9 +9,12 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Mapping
+from textwrap import indent
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+
+from ..errors import UserError
 
 _KINDS: Final[Mapping[str, str]] = {
     "bool_type": "expected true or false",
@@ -28,13 +31,13 @@ _KINDS: Final[Mapping[str, str]] = {
 }
 
 
-class SettingsError(ValueError):
+class SettingsError(UserError):
     """Every mistake in a settings document, one line each."""
 
     def __init__(self, problems: list[str]) -> None:
         noun = "mistake" if len(problems) == 1 else "mistakes"
         super().__init__(
-            f"{len(problems)} {noun} in the sandbox settings:\n" + "\n".join(f"  {line}" for line in problems)
+            f"{len(problems)} {noun} in the sandbox settings:\n" + "\n".join(indent(line, "  ") for line in problems)
         )
         self.problems = problems
 
@@ -62,8 +65,13 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     @classmethod
-    def parse(cls, document: Mapping[str, Any]) -> Self:
-        """Validate a document as read from configuration; raise SettingsError with everything that is wrong."""
+    def parse(cls, document: Any, **defaults: Any) -> Self:
+        """Validate a document as read from configuration; raise SettingsError with everything that is wrong.
+
+        `defaults` count where the document is silent; a program's configuration may have no document at all.
+        """
+        if document is None or isinstance(document, Mapping):
+            document = {**defaults, **(document or {})}
         try:
             # By way of JSON: there a list may become a tuple while text still does not become a number.
             return cls.model_validate_json(json.dumps(document, default=str), strict=True)
@@ -117,6 +125,12 @@ def each(check: Callable[[str], None]) -> AfterValidator:
         return values
 
     return AfterValidator(check_all)
+
+
+def is_binding_name(name: str) -> None:
+    """Refuse a name that a Worker's code could not use; for `each`."""
+    if not (name.isascii() and name.isidentifier()):
+        raise ValueError(f"{name!r} is not a name for code; use letters, digits and underscores")
 
 
 def _lines(problem: Any, model: type[BaseModel]) -> list[str]:

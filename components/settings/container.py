@@ -9,9 +9,6 @@ from ..naming import LIMIT
 from ..platform import containers
 from .base import Section, matching, rule
 
-InstanceType = Literal["lite", "basic", "standard-1", "standard-2", "standard-3", "standard-4"]
-Region = Literal["AFR", "APAC", "EEUR", "ENAM", "ME", "OC", "SAM", "WEUR", "WNAM"]
-
 
 def _rising_to_all(steps: tuple[int, ...]) -> tuple[int, ...]:
     rising = all(low < high for low, high in pairwise(steps))
@@ -69,15 +66,15 @@ class ContainerSettings(Section):
         Annotated[str, matching(rf"[a-z0-9][a-z0-9-]{{0,{LIMIT - 1}}}", "use lower-case letters, digits and -")] | None
     ) = None
     """Name of the application; derived from the stack's name if left out."""
-    instance_type: InstanceType | None = None
+    instance_type: containers.InstanceType | None = None
     """Size by name; `basic` if neither this nor `size` is given."""
     size: SizeSettings | None = None
     """Size in numbers, instead of `instance_type`."""
     max_instances: Annotated[int, Field(ge=1)] = 10
     """Most instances at a time; each running sandbox is one."""
-    regions: tuple[Region, ...] = ()
+    regions: tuple[containers.Region, ...] = ()
     """Regions where instances may run; anywhere if empty."""
-    jurisdiction: Literal["eu", "fedramp", "us"] | None = None
+    jurisdiction: containers.Jurisdiction | None = None
     """Legal area that instances do not leave."""
     rollout: RolloutSettings = RolloutSettings()
     """How changes reach running instances."""
@@ -116,9 +113,8 @@ class ContainerSettings(Section):
         """What one instance gets."""
         if self.size:
             return self.size.size
-        return containers.INSTANCE_TYPES[self.instance_type or DEFAULT_INSTANCE_TYPE]
+        return containers.INSTANCE_TYPES[self.instance_type or containers.SANDBOX_INSTANCE_TYPE]
 
 
-DEFAULT_INSTANCE_TYPE = "basic"
 MANAGED_FIELDS = frozenset({"name", "logs", "ssh", "adopt"})
 """What can be set where the Durable Objects manage instances themselves."""

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from ..platform.sdk import MAIN_CLASS
 from ..rules import CATALOGUE
 from .access import AccessSettings, protected_hosts
 from .base import Section, each, matching, rule
@@ -15,10 +16,8 @@ from .egress import EgressSettings, covers
 from .image import ImageSettings
 from .sdk import SdkSettings
 from .storage import StorageSettings
-from .worker import WorkerSettings
+from .worker import RATE_LIMITER, OwnedNames, WorkerSettings
 
-MAIN_CLASS: Final = "Sandbox"
-"""The class of sandboxes that preview URLs work for: the SDK looks its binding up by this name."""
 MAIN_KIND: Final = "main"
 
 Name = Annotated[
@@ -58,6 +57,10 @@ class Kind:
     class_name: str
     image: ImageSettings
     container: ContainerSettings
+
+    def path(self, section: str) -> str:
+        """Return where a section of it stands in the settings."""
+        return section if self.name == MAIN_KIND else f"further_sandboxes.{self.name}.{section}"
 
 
 class FurtherSandboxSettings(Section):
@@ -179,10 +182,9 @@ class SandboxSettings(Section):
         """Refuse what only the scheduler of 0.12 obeys: a limit or a place that is not kept to is worse than none."""
         for kind in self.kinds if self.sdk.generation == "1.x" else ():
             if idle := sorted(kind.container.model_fields_set - MANAGED_FIELDS):
-                section = "container" if kind.name == MAIN_KIND else f"further_sandboxes.{kind.name}.container"
                 raise ValueError(
-                    f"{section}: {', '.join(idle)} cannot be set for SDK 1.x, whose Durable Objects manage instances "
-                    "themselves; say it in the Worker's code and remove it here"
+                    f"{kind.path('container')}: {', '.join(idle)} cannot be set for SDK 1.x, whose Durable Objects "
+                    "manage instances themselves; say it in the Worker's code and remove it here"
                 )
 
     @rule
@@ -227,6 +229,24 @@ class SandboxSettings(Section):
             **self.egress.variables,
             **(self.domain.variables if self.domain else {}),
         }
+
+    @property
+    def binding_names(self) -> OwnedNames:
+        """The names of all bindings of the Worker, with where each comes from."""
+        worker, existing = self.worker, self.storage.existing
+        return [
+            ("storage", self.storage.binding_names),
+            ("access", self.access.binding_names),
+            ("this package", self.package_variables),
+            ("worker.rate_limit", [RATE_LIMITER] if worker.rate_limit else []),
+            ("storage.existing.buckets", existing.buckets),
+            ("storage.existing.namespaces", existing.namespaces),
+            ("class_name", worker.unbound(kind.class_name for kind in self.kinds)),
+            ("worker.classes", worker.unbound(worker.classes)),
+            ("secrets", self.secrets),
+            ("worker.variables", worker.variables),
+            ("worker.bindings", worker.bindings),
+        ]
 
     @property
     def all_secrets(self) -> tuple[str, ...]:

@@ -171,7 +171,7 @@ class DomainSettings(Section):
 
 
 def overlaps(one: DomainSettings, other: DomainSettings) -> list[str]:
-    """Give the hosts that two domains both decide about; there the stack deployed last would win.
+    """Return the hosts that two domains both decide about; there the stack deployed last would win.
 
     One below the other is fine: of two routes the more specific one counts.
     """

@@ -1,19 +1,20 @@
 """What settings say about a stack, as facts for the rules; places are paths in the settings."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
-from ..platform import compatibility, previews, sdk
-from ..platform.containers import MANAGED, SCHEDULED
-from ..rules.facts import (
-    SQLITE,
+from ..facts.stack import (
     Access,
     Binding,
     Bucket,
     Container,
+    Copy,
     Dockerfile,
     DurableClass,
     Egress,
+    Entrypoint,
     Fact,
     Image,
     Package,
@@ -22,21 +23,39 @@ from ..rules.facts import (
     Stage,
     Worker,
 )
+from ..platform import compatibility, previews, r2, sdk, storage
+from ..platform.bindings import DURABLE_OBJECT, PLAIN_TEXT, SECRET_TEXT
+from ..platform.containers import MANAGED, SANDBOX_INSTANCE_TYPE, SCHEDULED
+from ..platform.durable_objects import SQLITE
 from .document import MAIN_KIND, Kind, SandboxSettings
+from .image import ImageSettings
 
-_OBJECTS: Final = "durable_object_namespace"
+_STRICT: Final = {"versions/sandbox-version-missing": "mandatory", "versions/digest-alone": "mandatory"}
+"""Rules that are mandatory for settings, whose images are all for sandboxes: nothing else compares the versions."""
 
 
-def facts(settings: SandboxSettings, package: Package | None = None, exports: frozenset[str] | None = None) -> Stack:
-    """Give what is known before anything is deployed.
+def severities(rules: Mapping[str, str]) -> dict[str, str]:
+    """Return the severities of rules for settings, which may say otherwise."""
+    return {**_STRICT, **rules}
+
+
+def facts(
+    settings: SandboxSettings,
+    package: Package | None = None,
+    exports: frozenset[str] | None = None,
+    dockerfiles: Mapping[str, Dockerfile] | None = None,
+) -> Stack:
+    """Return what is known before anything is deployed.
 
     Args:
         settings: what the stack is.
         package: what is known of the Worker's npm package.
         exports: names that the Worker's main module exports, once it is bundled.
+        dockerfiles: what Dockerfiles of one's own say, by kind of sandbox.
     """
-    known = Package.of("sdk", locked=settings.sdk.version) if settings.sdk.version else package or Package()
-    version = known.locked.value if known.locked else None
+    wanted = Fact(settings.sdk.version, "sdk.version") if settings.sdk.version else None
+    known = replace(package or Package("sdk"), wanted=wanted)
+    version = settings.sdk.version or (known.locked.value if known.locked else None)
     return Stack(
         environment=Fact(settings.environment, "environment"),
         package=known,
@@ -48,7 +67,10 @@ def facts(settings: SandboxSettings, package: Package | None = None, exports: fr
                 for name, each in settings.worker.classes.items()
             ),
         ),
-        containers=tuple(_container(kind, settings.sdk.generation, version) for kind in settings.kinds),
+        containers=tuple(
+            _container(kind, settings.sdk.generation, version, (dockerfiles or {}).get(kind.name))
+            for kind in settings.kinds
+        ),
         buckets=tuple(_buckets(settings)),
         preview=_preview(settings),
         access=_access(settings),
@@ -56,9 +78,8 @@ def facts(settings: SandboxSettings, package: Package | None = None, exports: fr
     )
 
 
-def _path(kind: Kind, key: str = "") -> str:
-    whole = key if kind.name == MAIN_KIND else f"further_sandboxes.{kind.name}.{key}".rstrip(".")
-    return whole or "container"
+def _path(kind: Kind) -> str:
+    return "container" if kind.name == MAIN_KIND else f"further_sandboxes.{kind.name}"
 
 
 def _worker(settings: SandboxSettings, exports: frozenset[str] | None) -> Worker:
@@ -82,30 +103,47 @@ def _bindings(settings: SandboxSettings) -> Iterator[Binding]:
         if name not in settings.worker.bound_classes:
             yield _object_binding(place, name, name, None)
     for name, each in settings.worker.bindings.items():
-        if each.get("type") == _OBJECTS:
+        if each.get("type") == DURABLE_OBJECT:
             place, class_name = f"worker.bindings.{name}", str(each.get("class_name"))
             yield _object_binding(place, name, class_name, each.get("script_name"))
     for name, text in settings.worker.variables.items():
         yield Binding.of(
-            f"worker.variables.{name}", name=name, kind="plain_text", text=Fact(text, f"worker.variables.{name}")
+            f"worker.variables.{name}", name=name, kind=PLAIN_TEXT, text=Fact(text, f"worker.variables.{name}")
         )
     for name in settings.secrets:
-        yield Binding.of("secrets", name=name, kind="secret_text")
+        yield Binding.of("secrets", name=name, kind=SECRET_TEXT)
 
 
 def _object_binding(place: str, name: str, class_name: str, script: str | None) -> Binding:
-    return Binding.of(place, name=name, kind=_OBJECTS, class_name=class_name, script_name=Fact(script, place))
+    return Binding.of(place, name=name, kind=DURABLE_OBJECT, class_name=class_name, script_name=Fact(script, place))
 
 
-def _container(kind: Kind, generation: sdk.Generation, version: str | None) -> Container:
-    place = _path(kind, "container")
+def image_alone(
+    said: ImageSettings, place: str, generation: sdk.Generation, version: str, own: Dockerfile | None = None
+) -> Stack:
+    """Return what is known of a stack by one of its images."""
+    container = Container(
+        policy=_policy(generation),
+        sandbox=Fact(value=True, where=place),
+        image=image_facts(said, place, generation, version, own),
+    )
+    return Stack(package=Package("sdk", locked=Fact(version, "sdk.version")), containers=(container,))
+
+
+def _policy(generation: sdk.Generation) -> Fact[str]:
+    return Fact(MANAGED if generation == "1.x" else SCHEDULED, "sdk.generation")
+
+
+def _container(kind: Kind, generation: sdk.Generation, version: str | None, own: Dockerfile | None) -> Container:
+    place = kind.path("container")
     said = kind.container
     return Container.of(
         place,
         class_name=kind.class_name,
-        policy=MANAGED if generation == "1.x" else SCHEDULED,
-        image=_image(kind, generation, version),
-        instance_type=None if said.size else said.instance_type or "basic",
+        policy=_policy(generation),
+        sandbox=True,
+        image=image_facts(kind.image, kind.path("image"), generation, version, own),
+        instance_type=None if said.size else said.instance_type or SANDBOX_INSTANCE_TYPE,
         size=said.size.size if said.size else None,
         max_instances=said.max_instances,
         environment=tuple((name, Fact(text, f"{place}.environment.{name}")) for name, text in said.environment.items())
@@ -113,26 +151,50 @@ def _container(kind: Kind, generation: sdk.Generation, version: str | None) -> C
     )
 
 
-def _image(kind: Kind, generation: sdk.Generation, version: str | None) -> Image:
-    place, said = _path(kind, "image"), kind.image
+def image_facts(
+    said: ImageSettings,
+    place: str,
+    generation: sdk.Generation,
+    version: str | None,
+    own: Dockerfile | None = None,
+) -> Image:
+    """Return what is known of an image; `own` is what its Dockerfile says, if it has one of its own."""
     if said.reference:
         return Image.of(place, reference=str(said.reference))
+    if said.dockerfile:
+        return Image(place, dockerfile=own)
+    listed = {"apt": said.apt, "pip": said.pip, "npm": said.npm}
+    installers = tuple(Fact(name, f"{place}.{name}") for name, packages in listed.items() if packages)
+    return Image(place, dockerfile=_rendered(said, place, generation, version), installers=installers)
+
+
+def _rendered(said: ImageSettings, place: str, generation: sdk.Generation, version: str | None) -> Dockerfile | None:
+    """Return what the Dockerfile says that `components/bundle/dockerfile.py` renders."""
     environment = tuple((name, Fact(text, f"{place}.environment.{name}")) for name, text in said.environment.items())
-    official = f"{sdk.IMAGE}:{sdk.tag(version, said.variant)}" if version and generation == "0.12" else None
-    base = str(said.from_image) if said.from_image else official
-    if base is None or said.dockerfile:
-        return Image(place)
     where = f"{place}.{'from_image' if said.from_image else 'variant'}"
-    stage = Stage(base=Fact(base, where), where=where)
-    return Image(place, dockerfile=Dockerfile(place, stages=(stage,), environment=environment))
+    base = said.from_image or (f"{sdk.IMAGE}:{sdk.tag(version, said.variant)}" if version else None)
+    if base is None:
+        return None
+    plain = Dockerfile(place, stages=(Stage(Fact(base, where), where=where),), environment=environment)
+    if version is None or not said.from_image:
+        return plain
+    managed = generation == "1.x"
+    program = sdk.SHIM if managed else sdk.SERVER
+    carrier = f"{sdk.IMAGE}:{sdk.tag(version, 'musl' if said.libc == 'musl' else 'default')}"
+    return replace(
+        plain,
+        copies=(Fact(carrier, where),),
+        copied=Fact((Copy(program, program, (carrier,), where),), where),
+        environment=environment if managed else (*environment, (sdk.VERSION_VARIABLE, Fact(version, where))),
+        sandbox_version=None if managed else Fact(version, where),
+        entrypoint=None if managed else Fact(Entrypoint(json.dumps([program]), (program,)), where),
+    )
 
 
 def _buckets(settings: SandboxSettings) -> Iterator[Bucket]:
-    said = settings.storage
-    for role, bucket in (("files", said.files), ("backups", said.backups), ("artifacts", said.artifacts)):
-        if bucket.enabled:
-            prefixes = ("backups/",) if role == "backups" else ()
-            yield Bucket.of(f"storage.{role}", role=role, public=False, expiring_prefixes=prefixes)
+    for role in settings.storage.buckets:
+        prefixes = (r2.BACKUP_PREFIX,) if role == storage.BACKUPS else ()
+        yield Bucket.of(f"storage.{role}", role=role, public=False, expiring_prefixes=prefixes)
 
 
 def _preview(settings: SandboxSettings) -> Preview:

@@ -1,7 +1,7 @@
 """The section `image`: which image sandboxes run, ready or built, and what goes into one that is built.
 
-What is said here ends up in a Dockerfile, so every value has a form in which it can be nothing but a value. Whether a
-variant exists for the SDK's version is not known here; `components/bundle/dockerfile.py` checks that.
+What is said here ends up in a Dockerfile, so every value has a form in which it can be nothing but a value. What goes
+together and what does not is for the rules to say.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from ..platform import references
-from ..platform.sdk import SERVER_PORT, VERSION_VARIABLE
+from ..platform.sdk import SERVER_PORT, VERSION_VARIABLE, VariantName
 from .base import Section, each, matching, rule
 
 _FIXED: Final = "pin it exactly, so that the same settings always give the same image"
@@ -136,7 +136,7 @@ class ImageSettings(Section):
     """A ready image by its full name, best by digest; nothing is built then."""
     name: Annotated[str, matching(r"[ -~]{1,128}", "use 1 to 128 characters of plain text")] | None = None
     """Name under which Durable Objects of SDK 1.x find the image; the kind of sandbox if left out."""
-    variant: Literal["default", "python", "opencode", "musl", "desktop"] = "default"
+    variant: VariantName = "default"
     """Official image of the SDK's version to build on. For SDK 0.x."""
     from_image: Reference | None = None
     """Any image for linux/amd64 to build on instead: the sandbox server, or the helper of 1.x, is copied into it."""

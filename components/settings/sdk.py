@@ -1,17 +1,18 @@
 """Settings `sdk`: which generation and version of the Sandbox SDK the Worker and its images are made with."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
+from ..platform.sdk import SDK_VERSION, Generation
 from .base import Section, matching, rule
 
 
 class SdkSettings(Section):
     """The Sandbox SDK."""
 
-    generation: Literal["0.12", "1.x"] = "0.12"
+    generation: Generation = "0.12"
     """`0.12` runs its server in images of the same version; `1.x` copies a helper into any image and lets the Durable
     Objects manage containers. The two need different Workers and cannot share a class."""
-    version: Annotated[str, matching(r"\d+\.\d+\.\d+", "give the exact version, such as 0.12.10")] | None = None
+    version: Annotated[str, matching(r"\d+\.\d+\.\d+", f"give the exact version, such as {SDK_VERSION}")] | None = None
     """Version that images must match. Read from the lock file beside the Worker's source; to be given for a ready
     bundle, and for a Worker of your own whose lock file is not npm's."""
 

@@ -1,11 +1,11 @@
 """Settings `storage`: the buckets of a stack by role, conversations in KV, and a queue for events."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from ..platform import r2
-from .base import Section, each, matching, rule
+from ..platform import api, r2, storage
+from .base import Section, each, is_binding_name, matching, rule
 
 BucketName = Annotated[
     str,
@@ -118,17 +118,12 @@ class EventsSettings(Section):
     """Its name in the account; derived from the stack if left out."""
 
 
-def _is_binding(name: str) -> None:
-    if not (name.isascii() and name.isidentifier()):
-        raise ValueError(f"{name!r} is not a name for code; use letters, digits and underscores")
-
-
 class ExistingBucketSettings(Section):
     """A bucket that was there before the stack."""
 
     name: BucketName
     """Its name in the account."""
-    jurisdiction: Literal["default", "eu", "fedramp"] = "default"
+    jurisdiction: r2.Jurisdiction = r2.DEFAULT_JURISDICTION
     """Where its objects stay."""
 
 
@@ -144,9 +139,9 @@ class ExistingNamespaceSettings(Section):
 class ExistingStorageSettings(Section):
     """What was there before the stack: taken into its state as it is, and never deleted by it."""
 
-    buckets: Annotated[dict[str, ExistingBucketSettings], each(_is_binding)] = Field(default_factory=dict)
+    buckets: Annotated[dict[str, ExistingBucketSettings], each(is_binding_name)] = Field(default_factory=dict)
     """Buckets by the name under which the Worker finds them."""
-    namespaces: Annotated[dict[str, ExistingNamespaceSettings], each(_is_binding)] = Field(default_factory=dict)
+    namespaces: Annotated[dict[str, ExistingNamespaceSettings], each(is_binding_name)] = Field(default_factory=dict)
     """KV namespaces by the name under which the Worker finds them."""
     create: bool = False
     """Whether they are made with the stack instead, and go with it, in an account that does not have them;
@@ -173,10 +168,10 @@ class StorageSettings(Section):
     """Where events go."""
     existing: ExistingStorageSettings = ExistingStorageSettings()
     """What was there before the stack and is taken over."""
-    jurisdiction: Literal["default", "eu", "fedramp"] = "default"
+    jurisdiction: r2.Jurisdiction = r2.DEFAULT_JURISDICTION
     """Where objects are guaranteed to stay. A bucket cannot move: a change makes new buckets, which a lasting stack
     refuses because the old ones are protected."""
-    location: Literal["apac", "eeur", "enam", "oc", "weur", "wnam"] | None = None
+    location: r2.Location | None = None
     """Where buckets should lie when they are first made; a wish, without effect later."""
 
     @rule
@@ -203,7 +198,17 @@ class StorageSettings(Section):
         return bool(self.buckets or self.conversations.enabled or self.events.enabled)
 
     @property
+    def binding_names(self) -> list[str]:
+        """Names of the Worker's bindings for what is made here."""
+        names = [storage.BINDINGS[role] for role in storage.STORES if getattr(self, role).enabled]
+        if self.backups.enabled:
+            names += [storage.BACKUP_NAME, api.ACCOUNT_ID]
+            names += [] if self.jurisdiction == r2.DEFAULT_JURISDICTION else [storage.BACKUP_ENDPOINT]
+            names += [storage.BACKUP_KEY_ID, storage.BACKUP_SECRET] if self.backups.token else []
+        return names
+
+    @property
     def buckets(self) -> dict[str, BucketSettings]:
         """The buckets there are, by role."""
-        every: dict[str, BucketSettings] = {"files": self.files, "backups": self.backups, "artifacts": self.artifacts}
+        every: dict[str, BucketSettings] = {role: getattr(self, role) for role in storage.BUCKETS}
         return {role: bucket for role, bucket in every.items() if bucket.enabled}

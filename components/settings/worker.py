@@ -1,14 +1,15 @@
 """Settings `worker`: which code runs, as of which date, with what around it."""
 
 import re
+from collections.abc import Iterable
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from ..platform import compatibility
-from ..platform.bindings import KINDS, SECRET_KINDS
-from .base import Section, each, matching, rule
+from ..platform import compatibility, durable_objects
+from ..platform.bindings import DURABLE_OBJECT, KINDS, SECRET_KINDS
+from .base import Section, each, is_binding_name, matching, rule
 
 ScriptName = Annotated[
     str,
@@ -17,7 +18,24 @@ ScriptName = Annotated[
         "use 1 to 63 lower-case letters, digits and hyphens, beginning and ending without a hyphen",
     ),
 ]
-_IDENTIFIER = r"[A-Za-z_$][\w$]*"
+
+RATE_LIMITER: Final = "RATE_LIMITER"
+"""The binding by which this package's Worker counts requests."""
+
+OwnedNames = Iterable[tuple[str, Iterable[str]]]
+"""Names of bindings with the setting, or the package, they come from."""
+
+
+def clashes(every: OwnedNames) -> list[str]:
+    """Return a mistake for each name that two bindings have: one of the two would silently lose."""
+    owners: dict[str, str] = {}
+    wrong = []
+    for owner, names in every:
+        for name in names:
+            if name in owners:
+                wrong.append(f"{owner}: {name} is already the name of a binding by {owners[name]}; choose another one")
+            owners[name] = owner
+    return wrong
 
 
 def _is_date(value: str) -> str:
@@ -34,13 +52,8 @@ def _is_cron(value: str) -> None:
         raise ValueError(f"{value!r} is not a schedule of five fields, such as */15 * * * *")
 
 
-def _is_binding_name(name: str) -> None:
-    if not (name and name.isascii() and name.isidentifier()):
-        raise ValueError(f"{name!r} is not a name for code; use letters, digits and underscores")
-
-
 def _is_class(name: str) -> None:
-    if not re.fullmatch(_IDENTIFIER, name):
+    if not re.fullmatch(durable_objects.CLASS_NAME, name):
         raise ValueError(f"{name!r} is not the name of a class")
 
 
@@ -99,7 +112,7 @@ class PlacementSettings(Section):
 class ClassSettings(Section):
     """A Durable Object class of the Worker that runs no containers."""
 
-    storage: Literal["sqlite", "legacy-kv"] = "sqlite"
+    storage: durable_objects.Storage = durable_objects.SQLITE
     """Storage of its objects; it cannot be changed. Cloudflare makes no new classes with `legacy-kv`."""
 
 
@@ -141,14 +154,15 @@ class WorkerSettings(Section):
     """Entry file of a Worker of your own, TypeScript or JavaScript, relative to the project; it is bundled. If neither
     this nor `bundle` is given, this package's Worker is deployed."""
     bundle: str | None = None
-    """Main module of a ready bundle, relative to the project; it is uploaded as it is."""
+    """Main module of a ready bundle, relative to the project; it is uploaded as it is, with the files beside it unless
+    it lies in the project's own folder."""
     compatibility_date: Annotated[str, AfterValidator(_is_date)] = compatibility.TESTED_DATE
     """Behaviour of the runtime as of this date."""
     compatibility_flags: tuple[str, ...] = ()
     """Switches beside the date. What the SDK needs is added as the date demands; do not name `nodejs_compat`."""
-    variables: Annotated[dict[str, str], each(_is_binding_name)] = Field(default_factory=dict)
+    variables: Annotated[dict[str, str], each(is_binding_name)] = Field(default_factory=dict)
     """Plain text the Worker finds in its environment, visible to all who may read the script."""
-    bindings: Annotated[dict[str, dict[str, Any]], each(_is_binding_name)] = Field(default_factory=dict)
+    bindings: Annotated[dict[str, dict[str, Any]], each(is_binding_name)] = Field(default_factory=dict)
     """Further bindings by name: `type` and the fields of that type, in snake case."""
     package_variables: bool = True
     """Whether the Worker gets the variables that this package's own reads: ENVIRONMENT, SANDBOX_LOG_LEVEL,
@@ -182,10 +196,10 @@ class WorkerSettings(Section):
     """Whether records go to Logpush."""
     tail_consumers: tuple[ScriptName, ...] = ()
     """Workers that receive this one's records."""
-    lifecycle: Literal["migrations", "exports"] = "migrations"
+    lifecycle: durable_objects.Lifecycle = durable_objects.MIGRATIONS
     """How Durable Object classes are declared to Cloudflare; from `exports` there is no way back."""
-    renamed_classes: dict[str, Annotated[str, matching(_IDENTIFIER, "give the class's former name")]] = Field(
-        default_factory=dict
+    renamed_classes: dict[str, Annotated[str, matching(durable_objects.CLASS_NAME, "give the class's former name")]] = (
+        Field(default_factory=dict)
     )
     """Former names of classes by their present ones. May stay: it has no effect once a class has been renamed."""
     deleted_classes: tuple[str, ...] = ()
@@ -200,15 +214,6 @@ class WorkerSettings(Section):
     def _is_one_source(self) -> None:
         if self.entry and self.bundle:
             raise ValueError("entry and bundle exclude each other; remove one")
-
-    @rule
-    def _containers_are_apart(self) -> None:
-        first, flag = compatibility.OWN_PID_NAMESPACE, compatibility.OWN_PID_NAMESPACE_FLAG
-        if self.compatibility_date < first and flag not in self.compatibility_flags:
-            raise ValueError(
-                f"compatibility_date: dates before {first} run containers in the host's process namespace; use "
-                f"{compatibility.TESTED_DATE} or another later one, or add the flag {flag}"
-            )
 
     @rule
     def _flags_fit_date(self) -> None:
@@ -235,6 +240,10 @@ class WorkerSettings(Section):
         own = (
             each_
             for each_ in self.bindings.values()
-            if each_.get("type") == "durable_object_namespace" and not each_.get("script_name")
+            if each_.get("type") == DURABLE_OBJECT and not each_.get("script_name")
         )
         return frozenset(str(each_.get("class_name")) for each_ in own)
+
+    def unbound(self, classes: Iterable[str]) -> list[str]:
+        """Return those of these classes that no binding of the settings binds: each gets one of its own name."""
+        return [name for name in classes if name not in self.bound_classes]

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from ..errors import UserError
+
 _PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]")
 _LOOPBACK: Final = "127.0.0.1"
 
 
-class AddressError(Exception):
+class AddressError(UserError):
     """An address that cannot be used; the message says why."""
 
 

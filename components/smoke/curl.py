@@ -9,7 +9,7 @@ from .address import Address
 
 
 def lines(address: Address, key_file: str | None = None) -> list[str]:
-    """Give the lines; the key is read from the file, or from SANDBOX_API_KEY where there is none."""
+    """Return the lines; the key is read from the file, or from SANDBOX_API_KEY where there is none."""
     curl = ["curl", "-sS"]
     if address.is_redirected:
         place = f"[{address.connect_host}]" if ":" in address.connect_host else address.connect_host

@@ -3,8 +3,9 @@
 pytest loads `plugin` wherever this package is installed; nothing else is loaded until a test asks for a fixture.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .. import lazily
 
 if TYPE_CHECKING:
     from .emulator import Account, Emulator
@@ -24,24 +25,12 @@ __all__ = [
     "Stack",
 ]
 
-_HOMES = {
-    "Account": ".emulator",
-    "DeploymentError": ".stack",
-    "Emulator": ".emulator",
-    "Fault": ".faults",
-    "Faults": ".faults",
-    "Result": ".sandbox",
-    "Sandbox": ".sandbox",
-    "SandboxError": ".sandbox",
-    "Stack": ".stack",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        ".emulator": ("Account", "Emulator"),
+        ".faults": ("Fault", "Faults"),
+        ".sandbox": ("Result", "Sandbox", "SandboxError"),
+        ".stack": ("DeploymentError", "Stack"),
+    },
+)

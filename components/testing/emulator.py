@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..bundle import packaged
+from ..platform import api
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class Account:
     def env(self) -> dict[str, str]:
         """The variables that Cloudflare's own clients, wrangler and Pulumi read."""
         return {
-            "CLOUDFLARE_ACCOUNT_ID": self.id,
-            "CLOUDFLARE_API_TOKEN": self.token,
-            "CLOUDFLARE_BASE_URL": self.base_url,
+            api.ACCOUNT_ID: self.id,
+            api.TOKEN: self.token,
+            api.BASE_URL: self.base_url,
         }
 
 
@@ -99,7 +100,7 @@ def environment(present: Mapping[str, str]) -> dict[str, str]:
 
 
 def required(done: "subprocess.CompletedProcess[str]") -> str:
-    """Give what a program has told; raise what it complains of when it has failed."""
+    """Return what a program has told; raise what it complains of when it has failed."""
     if done.returncode:
         raise RuntimeError(done.stderr.strip() or f"it ended with {done.returncode}")
     return done.stdout

@@ -49,7 +49,7 @@ def cloudflare_emulator(
     state = pytestconfig.getini("sandbox_state")
     project = request.getfixturevalue("sandbox_project") if state else None
     saved = (pytestconfig.rootpath / state).resolve() if state else None
-    with serving(tmp_path_factory.mktemp("cloudflare") / "world", saved=saved, project=project) as emulator:
+    with serving(tmp_path_factory.mktemp("cloudflare") / "state", saved=saved, project=project) as emulator:
         yield emulator
 
 

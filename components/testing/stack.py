@@ -55,7 +55,7 @@ class Stack:
 
     @contextmanager
     def sandbox(self, name: str = "") -> Iterator[Sandbox]:
-        """Give a sandbox of a name, or of its own, and destroy it in the end."""
+        """Return a sandbox of a name, or of its own, and destroy it in the end."""
         found = Sandbox(self.api_url, self.api_key, name or f"test-{secrets.token_hex(6)}")
         try:
             yield found

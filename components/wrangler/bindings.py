@@ -8,10 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..platform.bindings import KINDS
-
-OBJECTS: Final = "durable_object_namespace"
-BUCKET, NAMESPACE = "r2_bucket", "kv_namespace"
+from ..platform.bindings import DURABLE_OBJECT, KINDS, KV_NAMESPACE, QUEUE, R2_BUCKET, RATE_LIMIT, WORKFLOW
 
 _LOCAL: Final = frozenset({
     "preview_id", "preview_bucket_name", "preview_database_id", "database_name", "migrations_dir", "migrations_table",
@@ -27,8 +24,8 @@ _NO_TEXT: Final = frozenset({
 
 
 @dataclass(frozen=True)
-class Shape:
-    """How wrangler writes bindings of one kind."""
+class ConfigKey:
+    """How wrangler writes bindings of one kind, below a key of its configuration."""
 
     kind: str
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -39,16 +36,16 @@ class Shape:
     """Whether it is an object, of which there is one, instead of a list."""
 
 
-def _same(kind: str, *fields: str, **more: Any) -> Shape:
-    return Shape(kind, {name: name for name in fields}, **more)
+def _same(kind: str, *fields: str, **more: Any) -> ConfigKey:
+    return ConfigKey(kind, {name: name for name in fields}, **more)
 
 
-SHAPES: Final[Mapping[tuple[str, ...], Shape]] = {
-    ("durable_objects", "bindings"): _same(OBJECTS, "class_name", "script_name", "environment", named="name"),
-    ("kv_namespaces",): Shape(NAMESPACE, {"id": "namespace_id"}),
-    ("r2_buckets",): _same(BUCKET, "bucket_name", "jurisdiction"),
-    ("queues", "producers"): Shape("queue", {"queue": "queue_name", "delivery_delay": "delivery_delay"}),
-    ("d1_databases",): Shape("d1", {"database_id": "id"}),
+CONFIG_KEYS: Final[Mapping[tuple[str, ...], ConfigKey]] = {
+    ("durable_objects", "bindings"): _same(DURABLE_OBJECT, "class_name", "script_name", "environment", named="name"),
+    ("kv_namespaces",): ConfigKey(KV_NAMESPACE, {"id": "namespace_id"}),
+    ("r2_buckets",): _same(R2_BUCKET, "bucket_name", "jurisdiction"),
+    ("queues", "producers"): ConfigKey(QUEUE, {"queue": "queue_name", "delivery_delay": "delivery_delay"}),
+    ("d1_databases",): ConfigKey("d1", {"database_id": "id"}),
     ("vectorize",): _same("vectorize", "index_name"),
     ("hyperdrive",): _same("hyperdrive", "id"),
     ("services",): _same("service", "service", "environment", "entrypoint", "props"),
@@ -63,7 +60,7 @@ SHAPES: Final[Mapping[tuple[str, ...], Shape]] = {
         named="name",
     ),
     ("secrets_store_secrets",): _same("secrets_store_secret", "store_id", "secret_name"),
-    ("ratelimits",): _same("ratelimit", "namespace_id", "simple", named="name"),
+    ("ratelimits",): _same(RATE_LIMIT, "namespace_id", "simple", named="name"),
     ("pipelines",): _same("pipelines", "pipeline"),
     ("k2",): _same("k2", "stream"),
     ("ai_search",): _same("ai_search", "instance_name"),
@@ -72,16 +69,16 @@ SHAPES: Final[Mapping[tuple[str, ...], Shape]] = {
     ("flagship",): _same("flagship", "app_id"),
     ("vpc_services",): _same("vpc_service", "service_id"),
     ("vpc_networks",): _same("vpc_network", "tunnel_id", "network_id"),
-    ("workflows",): Shape(
-        "workflow", {"name": "workflow_name", "class_name": "class_name", "script_name": "script_name"}
+    ("workflows",): ConfigKey(
+        WORKFLOW, {"name": "workflow_name", "class_name": "class_name", "script_name": "script_name"}
     ),
-    ("ai",): Shape("ai", single=True),
-    ("browser",): Shape("browser", single=True),
-    ("images",): Shape("images", single=True),
-    ("media",): Shape("media", single=True),
-    ("version_metadata",): Shape("version_metadata", single=True),
+    ("ai",): ConfigKey("ai", single=True),
+    ("browser",): ConfigKey("browser", single=True),
+    ("images",): ConfigKey("images", single=True),
+    ("media",): ConfigKey("media", single=True),
+    ("version_metadata",): ConfigKey("version_metadata", single=True),
 }
-BY_KIND: Final = {shape.kind: (path, shape) for path, shape in SHAPES.items()}
+BY_KIND: Final = {key.kind: (path, key) for path, key in CONFIG_KEYS.items()}
 
 
 @dataclass(frozen=True)
@@ -96,29 +93,29 @@ class Bound:
 
 
 def read(path: tuple[str, ...], said: Any) -> Iterator[Bound]:
-    """Give the bindings under a key; what has another shape than wrangler wants has no name."""
-    shape = SHAPES[path]
-    listed = [said] if shape.single else said
+    """Return the bindings under a key; what wrangler would not take has no name."""
+    key = CONFIG_KEYS[path]
+    listed = [said] if key.single else said
     if not isinstance(listed, list):
         yield Bound(path, None, {})
         return
     for index, each in enumerate(listed):
-        place: tuple[str | int, ...] = path if shape.single else (*path, index)
-        if not isinstance(each, dict) or not isinstance(each.get(shape.named), str):
+        place: tuple[str | int, ...] = path if key.single else (*path, index)
+        if not isinstance(each, dict) or not isinstance(each.get(key.named), str):
             yield Bound(place, None, {})
             continue
-        no_text = [name for name in shape.fields.keys() - _NO_TEXT if not isinstance(each.get(name), str | None)]
+        no_text = [name for name in key.fields.keys() - _NO_TEXT if not isinstance(each.get(name), str | None)]
         if no_text:
             yield from (Bound((*place, name), None, {}) for name in sorted(no_text))
             continue
-        value = {"type": shape.kind}
-        value |= {api: each[name] for name, api in shape.fields.items() if each.get(name) is not None}
+        value = {"type": key.kind}
+        value |= {api: each[name] for name, api in key.fields.items() if each.get(name) is not None}
         yield Bound(
             place,
-            each[shape.named],
+            each[key.named],
             value,
-            missing=tuple(name for name, api in shape.fields.items() if _needed(shape.kind, api) and api not in value),
-            beyond=tuple(name for name in each if name not in {*shape.fields, *_LOCAL, shape.named}),
+            missing=tuple(name for name, api in key.fields.items() if _needed(key.kind, api) and api not in value),
+            beyond=tuple(name for name in each if name not in {*key.fields, *_LOCAL, key.named}),
         )
 
 
@@ -127,14 +124,21 @@ def _needed(kind: str, name: str) -> bool:
     return camel in KINDS[kind].needs
 
 
-def write(name: str, value: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]] | None:
-    """Give the key and the entry by which wrangler says a binding; None if it cannot."""
+def put(configuration: dict[str, Any], name: str, value: Mapping[str, Any]) -> bool:
+    """Say a binding, given in its API form, in a configuration; return whether wrangler can say it."""
     known = BY_KIND.get(str(value.get("type")))
     if known is None:
-        return None
-    path, shape = known
-    api = {api: key for key, api in shape.fields.items()}
+        return False
+    path, config = known
+    keys = {api: key for key, api in config.fields.items()}
     fields = {key: item for key, item in value.items() if key != "type"}
-    if not fields.keys() <= api.keys():
-        return None
-    return path, {shape.named: name, **{api[key]: item for key, item in fields.items()}}
+    if not fields.keys() <= keys.keys():
+        return False
+    entry = {config.named: name, **{keys[key]: item for key, item in fields.items()}}
+    for part in path[:-1]:
+        configuration = configuration.setdefault(part, {})
+    if config.single:
+        configuration[path[-1]] = entry
+    else:
+        configuration.setdefault(path[-1], []).append(entry)
+    return True

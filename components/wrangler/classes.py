@@ -7,10 +7,11 @@ a deletion is left out, a transfer is told as lost.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..platform.durable_objects import CREATED_BY, EXPORT, EXPORTS, SQLITE
+
 if TYPE_CHECKING:
     from .conversion import Draft
 
-SQLITE, KEY_VALUE = "sqlite", "legacy-kv"
 Path = tuple[str | int, ...]
 
 
@@ -20,7 +21,7 @@ def read(draft: "Draft", contained: set[str]) -> None:
     exports = {
         name: each
         for name, each in (said.get("exports", dict) or {}).items()
-        if isinstance(each, dict) and each.get("type") == "durable-object"
+        if isinstance(each, dict) and each.get("type") == EXPORT
     }
     for name in (said.get("exports", dict) or {}).keys() - exports.keys():
         draft.entry("lost", ("exports", name), "only exports of Durable Objects are taken over")
@@ -29,7 +30,7 @@ def read(draft: "Draft", contained: set[str]) -> None:
     storage, former = _declared(draft, exports) if exports else _migrated(draft)
     worker = draft.worker
     if exports:
-        worker["lifecycle"] = "exports"
+        worker["lifecycle"] = EXPORTS
     for name in sorted(contained - storage.keys()):
         draft.problem(("containers",), f"no migration and no export makes the class {name}")
     plain = {name: {"storage": kind} for name, kind in storage.items() if name not in contained}
@@ -61,7 +62,7 @@ def _migrated(draft: "Draft") -> tuple[dict[str, str], dict[str, str]]:
         if not isinstance(step, dict):
             draft.problem(("migrations", index), "this is no migration")
             continue
-        for key, kind in (("new_sqlite_classes", SQLITE), ("new_classes", KEY_VALUE)):
+        for key, kind in CREATED_BY.items():
             storage |= dict.fromkeys(_texts(step.get(key)), kind)
         for move in _moves(step.get("renamed_classes")):
             old, new = move["from"], move["to"]

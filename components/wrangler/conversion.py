@@ -11,20 +11,23 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from ..platform import compatibility
+from ..errors import UserError
+from ..facts.stack import Package
+from ..platform import compatibility, storage
+from ..platform.bindings import DURABLE_OBJECT, JSON, KV_NAMESPACE, R2_BUCKET, WORKFLOW
 from ..platform.references import Reference
 from ..rules import ADVISORY, MANDATORY, check
-from ..rules.facts import Package
 from ..settings import SandboxSettings, SettingsError
+from ..settings.document import MAIN_KIND
 from ..settings.facts import facts
-from . import bindings, classes, instances, keys, shapes
+from . import bindings, classes, instances, keys, value_types
 from .environment import Environment
 from .report import Entry, Kind
 
 _GENERAL: Final = "The code is bundled anew, from the same source by this package's builder"
 
 
-class ConversionError(ValueError):
+class ConversionError(UserError):
     """A configuration that cannot be taken over: one line for each problem, with file and line."""
 
     def __init__(self, problems: list[str]) -> None:
@@ -84,7 +87,7 @@ class Draft:
         self.problems.append(f"{self.said.where(*path)}: {'.'.join(map(str, path))}: {what}")
 
     def inside(self, path: tuple[str | int, ...], value: str) -> str | None:
-        """Give a file's path from where the settings begin; one that leads out of there is a problem."""
+        """Return a file's path from where the settings begin; one that leads out of there is a problem."""
         plain = value.replace("\\", "/")
         parts: list[str] = self.around.prefix.split("/")[:-1]
         for part in plain.split("/"):
@@ -101,7 +104,7 @@ class Draft:
 def converted(said: Environment, around: Surroundings | None = None) -> Converted:
     """Convert an environment; raise ConversionError with everything that is wrong."""
     draft = Draft(said, around or Surroundings())
-    for path, what in shapes.misshapen(said):
+    for path, what in value_types.mistyped(said):
         draft.problem(path, what)
     if draft.problems:
         raise ConversionError(draft.problems)
@@ -142,7 +145,7 @@ def _whole(draft: Draft) -> dict[str, Any]:
     _runtime(draft)
     _triggers(draft)
     classes.read(draft, {kind["class_name"] for kind in kinds.values()})
-    main = kinds.pop("main", {})
+    main = kinds.pop(MAIN_KIND, {})
     sdk = {"generation": generation} if generation != "0.12" else {}
     if draft.around.sdk_version:
         sdk["version"] = draft.around.sdk_version
@@ -157,7 +160,7 @@ def _whole(draft: Draft) -> dict[str, Any]:
         **main,
         **({"further_sandboxes": kinds} if kinds else {}),
         "storage": {
-            **{role: {"enabled": False} for role in ("files", "backups", "artifacts", "conversations")},
+            **{role: {"enabled": False} for role in storage.STORES if role != storage.EVENTS},
             **({"existing": existing} if existing else {}),
         },
         **({"secrets": secrets} if secrets else {}),
@@ -165,7 +168,7 @@ def _whole(draft: Draft) -> dict[str, Any]:
 
 
 def label(script: str) -> str:
-    """Give a name for a stack that begins what it makes beside the script."""
+    """Return a name for a stack that begins what it makes beside the script."""
     plain = re.sub(r"[^a-z0-9]+", "-", script.lower()).strip("-")
     plain = plain if plain[:1].isalpha() else f"s-{plain}"
     return plain[:32].strip("-") or "sandbox"
@@ -194,8 +197,8 @@ def _bindings(draft: Draft) -> dict[str, Any]:
         if isinstance(value, str):
             variables[name] = value
         else:
-            others[name] = {"type": "json", "json": value}
-    for path in bindings.SHAPES:
+            others[name] = {"type": JSON, "json": value}
+    for path in bindings.CONFIG_KEYS:
         top = said.said(path[0])
         value = top if len(path) == 1 else top.get(path[1]) if isinstance(top, dict) else None
         for bound in bindings.read(path, value) if value is not None else ():
@@ -220,9 +223,9 @@ def _bindings(draft: Draft) -> dict[str, Any]:
 
 def _leave_implied(others: dict[str, Any]) -> None:
     """Leave out a class's only binding if it has the class's name: every class has that one by itself."""
-    own = [each["class_name"] for each in others.values() if each["type"] == bindings.OBJECTS and len(each) == 2]
+    own = [each["class_name"] for each in others.values() if each["type"] == DURABLE_OBJECT and len(each) == 2]
     for name in own:
-        if others.get(name) == {"type": bindings.OBJECTS, "class_name": name} and own.count(name) == 1:
+        if others.get(name) == {"type": DURABLE_OBJECT, "class_name": name} and own.count(name) == 1:
             del others[name]
 
 
@@ -237,7 +240,7 @@ def _fits(draft: Draft, bound: bindings.Bound, taken: set[str]) -> bool:
     else:
         for name in bound.beyond:
             draft.entry("lost", (*bound.path, name), "the settings cannot say it")
-        if bound.value["type"] == "workflow":
+        if bound.value["type"] == WORKFLOW:
             draft.entry("left", bound.path, "the workflow itself")
         return True
     return False
@@ -245,12 +248,12 @@ def _fits(draft: Draft, bound: bindings.Bound, taken: set[str]) -> bool:
 
 def _existing(draft: Draft, bound: bindings.Bound, owned: set[str]) -> tuple[str, dict[str, Any]] | None:
     value, kind = bound.value, bound.value["type"]
-    if kind == bindings.BUCKET and value["bucket_name"] not in owned:
+    if kind == R2_BUCKET and value["bucket_name"] not in owned:
         owned.add(value["bucket_name"])
         jurisdiction = {"jurisdiction": value["jurisdiction"]} if "jurisdiction" in value else {}
         draft.entry("change", bound.path, "the bucket is taken into the state of the stack", "import")
         return "buckets", {"name": value["bucket_name"], **jurisdiction}
-    if kind == bindings.NAMESPACE and value["namespace_id"] not in owned:
+    if kind == KV_NAMESPACE and value["namespace_id"] not in owned:
         title = draft.around.titles.get(value["namespace_id"])
         if title is None:
             draft.entry("left", bound.path, "the namespace, which the Worker uses by its id")
@@ -271,7 +274,8 @@ def _runtime(draft: Draft) -> None:
     further = sorted(set(flags) - {compatibility.NODEJS_FLAG})
     if since < compatibility.OWN_PID_NAMESPACE and compatibility.OWN_PID_NAMESPACE_FLAG not in further:
         further = sorted([*further, compatibility.OWN_PID_NAMESPACE_FLAG])
-        why = "so that containers have a process namespace of their own, as dates from 2026-04-01 on give them"
+        since_when = compatibility.OWN_PID_NAMESPACE
+        why = f"so that containers have a process namespace of their own, as dates from {since_when} on give them"
         draft.entry(
             "change",
             ("compatibility_date",),

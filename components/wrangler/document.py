@@ -41,7 +41,7 @@ class Document:
     """Paths that are said more than once, of which the last counts."""
 
     def where(self, *path: str | int) -> str:
-        """Give `name:line` of a path, or of the nearest part of it that has a position."""
+        """Return `name:line` of a path, or of the nearest part of it that has a position."""
         while path not in self.spans and path:
             path = path[:-1]
         span = self.spans.get(path)
@@ -49,7 +49,7 @@ class Document:
 
 
 def line_of(text: str, offset: int) -> int:
-    """Give the line of an offset, counted from 1."""
+    """Return the line of an offset, counted from 1."""
     return text.count("\n", 0, offset) + 1
 
 

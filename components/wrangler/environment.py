@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from .bindings import CONFIG_KEYS
 from .document import Document
 
 NOT_INHERITED: Final = frozenset({
-    "agent_memory", "ai", "ai_search", "ai_search_namespaces", "analytics", "analytics_engine_datasets", "artifacts",
-    "browser", "cloudchamber", "connect", "containers", "d1_databases", "define", "dispatch_namespaces",
-    "durable_objects", "flagship", "hyperdrive", "images", "k2", "kv_namespaces", "media", "mtls_certificates",
-    "pipelines", "queues", "r2_buckets", "ratelimits", "secrets", "secrets_store_secrets", "send_email", "services",
-    "stream", "streaming_tail_consumers", "tail_consumers", "unsafe", "unsafe_hello_world", "vars", "vectorize",
-    "version_metadata", "vpc_networks", "vpc_services", "worker_loaders", "workflows",
+    *(path[0] for path in CONFIG_KEYS),
+    "agent_memory", "analytics", "cloudchamber", "connect", "containers", "define", "secrets", "stream",
+    "streaming_tail_consumers", "tail_consumers", "unsafe", "unsafe_hello_world", "vars", "worker_loaders",
 })  # fmt: skip
 """Keys of the top level that a named environment does not have by itself (wrangler 4.158, 2026-11-18)."""
 
@@ -45,23 +43,23 @@ class Environment:
         return [key for key in said if key != "env"]
 
     def path(self, key: str) -> tuple[str, ...]:
-        """Give the path where a key of this environment is said, by itself or by inheritance."""
+        """Return the path where a key of this environment is said, by itself or by inheritance."""
         own = at(self.document.value, self.base)
         inherited = isinstance(own, dict) and key not in own and key not in NOT_INHERITED
         return (key,) if inherited else (*self.base, key)
 
     def said(self, key: str) -> Any:
-        """Give the value of a key, whatever it is; None if it is not said."""
+        """Return the value of a key, whatever it is; None if it is not said."""
         return at(self.document.value, self.path(key))
 
     def get(self, key: str, kind: type) -> Any:
-        """Give the value of a key if it is of the kind it should be, or else None."""
+        """Return the value of a key if it is of the kind it should be, or else None."""
         value = self.said(key)
         fits = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
         return value if fits else None
 
     def where(self, *path: str | int) -> str:
-        """Give the place of a path that begins with a key of this environment."""
+        """Return the place of a path that begins with a key of this environment."""
         first, *rest = path
         return self.document.where(*self.path(str(first)), *rest)
 
@@ -86,13 +84,13 @@ class Environment:
 
 
 def named(document: Document) -> list[str]:
-    """Give the names of the environments that a configuration has beside its top level."""
+    """Return the names of the environments that a configuration has beside its top level."""
     said = document.value.get("env")
     return [name for name, value in said.items() if isinstance(value, dict)] if isinstance(said, dict) else []
 
 
 def environments(document: Document, folder: Path) -> Iterator[Environment]:
-    """Give the top level and every named environment; a top level that only says what they share is not deployed."""
+    """Return the top level and every named environment; a top level that only says what they share is not deployed."""
     names = named(document)
     if not names or NOT_INHERITED & set(document.value):
         yield Environment(document, folder)
@@ -100,7 +98,7 @@ def environments(document: Document, folder: Path) -> Iterator[Environment]:
 
 
 def at(value: Any, path: tuple[str, ...]) -> Any:
-    """Give what stands at a path of objects; None if there is nothing."""
+    """Return what stands at a path of objects; None if there is nothing."""
     for part in path:
         value = value.get(part) if isinstance(value, dict) else None
     return value

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..naming import physical_name
-from ..platform import compatibility, r2, sdk
-from ..platform.containers import MANAGED
+from ..platform import compatibility, r2, sdk, storage
+from ..platform.bindings import DURABLE_OBJECT, JSON, KV_NAMESPACE, QUEUE, R2_BUCKET
+from ..platform.containers import MANAGED, SANDBOX_INSTANCE_TYPE
+from ..platform.durable_objects import EXPORT, EXPORTS, SQLITE
 from ..settings import SandboxSettings
-from ..settings.container import DEFAULT_INSTANCE_TYPE
 from ..settings.document import MAIN_KIND, Kind
 from . import bindings, guard
 
 SCHEMA: Final = "node_modules/wrangler/config-schema.json"
-_ROLES: Final = {"files": "FILES_BUCKET", "backups": "BACKUP_BUCKET", "artifacts": "ARTIFACTS_BUCKET"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Exported:
     unsaid: tuple[str, ...]
 
     def text(self, place: Place) -> str:
-        """Give the file."""
+        """Return the file."""
         lines = [
             f"Made by `sandbox-stack export`. This Worker belongs to {place.owner}:",
             "change its settings, deploy with `pulumi up`, and export again. This file is for `wrangler dev`,",
@@ -57,7 +57,7 @@ class Exported:
 
 
 def exported(settings: SandboxSettings, place: Place) -> Exported:
-    """Give the configuration of settings."""
+    """Return the configuration of settings."""
     worker = settings.worker
     prefix = (settings.name, place.stack)
     script = worker.name or physical_name(*prefix)
@@ -81,7 +81,7 @@ def exported(settings: SandboxSettings, place: Place) -> Exported:
         "vars": {
             **settings.package_variables,
             **worker.variables,
-            **{name: each["json"] for name, each in worker.bindings.items() if each["type"] == "json"},
+            **{name: each["json"] for name, each in worker.bindings.items() if each["type"] == JSON},
         },
         **({"secrets": {"required": list(settings.secrets)}} if settings.secrets else {}),
         "containers": containers,
@@ -126,46 +126,33 @@ def _routes(settings: SandboxSettings) -> list[dict[str, str]]:
 def _bind(found: dict[str, Any], settings: SandboxSettings, prefix: tuple[str, ...]) -> list[str]:
     """Add the bindings; give what wrangler cannot bind."""
     every: dict[str, dict[str, Any]] = {
-        name: {"type": bindings.OBJECTS, "class_name": name}
+        name: {"type": DURABLE_OBJECT, "class_name": name}
         for name in (*(kind.class_name for kind in settings.kinds), *settings.worker.classes)
         if name not in settings.worker.bound_classes
     }
-    every |= {name: each for name, each in settings.worker.bindings.items() if each["type"] != "json"}
+    every |= {name: each for name, each in settings.worker.bindings.items() if each["type"] != JSON}
     for role, bucket in settings.storage.buckets.items():
-        every[_ROLES[role]] = _bucket(bucket.name or physical_name(*prefix, role), settings.storage.jurisdiction)
+        every[storage.BINDINGS[role]] = _bucket(
+            bucket.name or physical_name(*prefix, role), settings.storage.jurisdiction
+        )
     for name, kept in settings.storage.existing.buckets.items():
         every[name] = _bucket(kept.name, kept.jurisdiction)
     for name, held in settings.storage.existing.namespaces.items():
-        every[name] = {"type": bindings.NAMESPACE, "namespace_id": held.id}
+        every[name] = {"type": KV_NAMESPACE, "namespace_id": held.id}
     if settings.storage.conversations.enabled:
-        every["CONVERSATIONS"] = {"type": bindings.NAMESPACE}  # without an id, wrangler has one for development
+        every[storage.BINDINGS[storage.CONVERSATIONS]] = {
+            "type": KV_NAMESPACE
+        }  # without an id, wrangler has one for development
     events = settings.storage.events
     if events.enabled:
-        every["EVENTS"] = {"type": "queue", "queue_name": events.name or physical_name(*prefix, "events")}
-    missing = []
-    for name, value in every.items():
-        written = bindings.write(name, value)
-        if written is None:
-            missing.append(f"the binding {name}")
-            continue
-        path, entry = written
-        single = bindings.SHAPES[path].single
-        _put(found, path, entry, single=single)
-    return missing
+        queue = events.name or physical_name(*prefix, storage.EVENTS)
+        every[storage.BINDINGS[storage.EVENTS]] = {"type": QUEUE, "queue_name": queue}
+    return [f"the binding {name}" for name, value in every.items() if not bindings.put(found, name, value)]
 
 
 def _bucket(name: str, jurisdiction: str) -> dict[str, Any]:
     place = {} if jurisdiction == r2.DEFAULT_JURISDICTION else {"jurisdiction": jurisdiction}
-    return {"type": bindings.BUCKET, "bucket_name": name, **place}
-
-
-def _put(found: dict[str, Any], path: tuple[str, ...], entry: dict[str, Any], *, single: bool) -> None:
-    for part in path[:-1]:
-        found = found.setdefault(part, {})
-    if single:
-        found[path[-1]] = entry
-    else:
-        found.setdefault(path[-1], []).append(entry)
+    return {"type": R2_BUCKET, "bucket_name": name, **place}
 
 
 def _container(kind: Kind, settings: SandboxSettings, place: Place) -> dict[str, Any]:
@@ -193,7 +180,7 @@ def _container(kind: Kind, settings: SandboxSettings, place: Place) -> dict[str,
         **common,
         "image": image,
         **({"image_build_context": context} if context else {}),
-        "instance_type": said.size.model_dump() if said.size else said.instance_type or DEFAULT_INSTANCE_TYPE,
+        "instance_type": said.size.model_dump() if said.size else said.instance_type or SANDBOX_INSTANCE_TYPE,
         "max_instances": said.max_instances,
         **({"constraints": constraints} if constraints else {}),
         **steps,
@@ -202,7 +189,7 @@ def _container(kind: Kind, settings: SandboxSettings, place: Place) -> dict[str,
 
 
 def _image(kind: Kind, settings: SandboxSettings, place: Place) -> tuple[str, str]:
-    """Give the image, or the Dockerfile and its folder."""
+    """Return the image, or the Dockerfile and its folder."""
     said = kind.image
     if said.dockerfile:
         return f"{place.prefix}{said.dockerfile}", f"{place.prefix}{said.context}" if said.context else ""
@@ -217,11 +204,11 @@ def _image(kind: Kind, settings: SandboxSettings, place: Place) -> tuple[str, st
 
 def _classes(settings: SandboxSettings) -> dict[str, Any]:
     worker = settings.worker
-    storage = {kind.class_name: "sqlite" for kind in settings.kinds}
+    storage = {kind.class_name: SQLITE for kind in settings.kinds}
     storage |= {name: each.storage for name, each in worker.classes.items()}
     former, deleted = worker.renamed_classes, worker.deleted_classes
-    if worker.lifecycle == "exports":
-        entry = {"type": "durable-object"}
+    if worker.lifecycle == EXPORTS:
+        entry = {"type": EXPORT}
         return {
             "exports": {
                 **{name: {**entry, "storage": kind} for name, kind in storage.items()},
@@ -229,9 +216,9 @@ def _classes(settings: SandboxSettings) -> dict[str, Any]:
                 **{name: {**entry, "state": "deleted"} for name in deleted},
             }
         }
-    begun = {former.get(name, name): kind for name, kind in storage.items()} | dict.fromkeys(deleted, "sqlite")
-    first: dict[str, Any] = {"tag": "v1", "new_sqlite_classes": [n for n, kind in begun.items() if kind == "sqlite"]}
-    if other := [name for name, kind in begun.items() if kind != "sqlite"]:
+    begun = {former.get(name, name): kind for name, kind in storage.items()} | dict.fromkeys(deleted, SQLITE)
+    first: dict[str, Any] = {"tag": "v1", "new_sqlite_classes": [n for n, kind in begun.items() if kind == SQLITE]}
+    if other := [name for name, kind in begun.items() if kind != SQLITE]:
         first["new_classes"] = other
     steps = [first]
     if former:

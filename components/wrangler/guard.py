@@ -10,7 +10,7 @@ _START: Final = "node -e \"if(!/^(dev|types)$/.test(process.env.WRANGLER_COMMAND
 
 
 def command(owner: str) -> str:
-    """Give the command; `owner` is what deploys the Worker."""
+    """Return the command; `owner` is what deploys the Worker."""
     said = f"This Worker belongs to {owner}. Deploy it with: pulumi up".replace("'", "").replace('"', "")
     return f"{_START}{{console.error('{said}');process.exit(1)}}\""
 

@@ -4,27 +4,34 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ..platform.containers import INSTANCE_TYPES, MANAGED, REGISTRY, SCHEDULED, SMALLEST_STEP, TIERS_DEFAULT
+from ..platform.containers import (
+    DEFAULT_INSTANCE_TYPE,
+    DEFAULT_MAX_INSTANCES,
+    INSTANCE_TYPE_ALIASES,
+    INSTANCE_TYPES,
+    MANAGED,
+    REGISTRY,
+    SCHEDULED,
+    SMALLEST_STEP,
+    TIERS_DEFAULT,
+)
 from ..platform.references import Reference, parse
+from ..platform.sdk import MAIN_CLASS
+from ..settings.document import MAIN_KIND
 
 if TYPE_CHECKING:
     from .conversion import Draft
 
-MAIN: Final = "main"
-_MAIN_CLASS: Final = "Sandbox"
-_ALIASES: Final = {"dev": "lite", "standard": "standard-1"}
 _READ: Final = frozenset({
     "class_name", "constraints", "image", "image_build_context", "images", "instance_type", "max_instances", "name",
     "observability", "rollout_active_grace_period", "rollout_step_percentage", "scheduling_policy", "ssh",
 })  # fmt: skip
-_DEFAULT_MOST: Final = 20
-"""Instances of an application whose configuration says nothing (wrangler 4.158)."""
 
 Kinds = dict[str, dict[str, Any]]
 
 
 def read(draft: "Draft") -> tuple[Kinds, str]:
-    """Give the kinds of sandboxes, the main one under `main`, and the generation of the SDK that they are for."""
+    """Return the kinds of sandboxes, the main one under `main`, and the generation of the SDK that they are for."""
     listed = draft.said.said("containers")
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed) or not listed:
         draft.problem(("containers",), "there are no containers, so this is no Worker with sandboxes")
@@ -40,23 +47,23 @@ def read(draft: "Draft") -> tuple[Kinds, str]:
         if isinstance(each, dict) and isinstance(each.get("container"), str)
     }
     names = [each.get("class_name") or linked.get(each.get("name")) for each in listed]
-    first = names.index(_MAIN_CLASS) if _MAIN_CLASS in names else 0
+    first = names.index(MAIN_CLASS) if MAIN_CLASS in names else 0
     kinds: Kinds = {}
     for index, (name, each) in enumerate(zip(names, listed, strict=True)):
         if not isinstance(name, str) or names.count(name) > 1:
             draft.problem(("containers", index), "a container belongs to one class, and a class has one container")
             continue
-        kind = MAIN if index == first else _kind(name, kinds)
+        kind = MAIN_KIND if index == first else _kind(name, kinds)
         found = _container(draft, index, name, each, managed=managed)
-        main_class = {} if kind == MAIN and name == _MAIN_CLASS else {"class_name": name}
+        main_class = {} if kind == MAIN_KIND and name == MAIN_CLASS else {"class_name": name}
         kinds[kind] = {**main_class, **found}
-    shown = {kind: {"class_name": _MAIN_CLASS, **each} for kind, each in kinds.items()}
+    shown = {kind: {"class_name": MAIN_CLASS, **each} for kind, each in kinds.items()}
     return shown, "1.x" if managed else "0.12"
 
 
 def _kind(name: str, taken: Kinds) -> str:
     plain = re.sub(r"[^a-z0-9]", "", name.lower()) or "kind"
-    plain = "mainkind" if plain == MAIN else plain
+    plain = "mainkind" if plain == MAIN_KIND else plain
     return plain if plain not in taken else f"{plain}{len(taken)}"
 
 
@@ -74,7 +81,7 @@ def _container(draft: "Draft", index: int, name: str, each: dict[str, Any], *, m
         draft.entry("lost", (*path, "ssh", key), "the settings cannot say it")
     if managed:
         return {"image": _named_image(draft, path, each.get("images")), "container": container}
-    container |= {"max_instances": each.get("max_instances", _DEFAULT_MOST), **_size(each.get("instance_type"))}
+    container |= {"max_instances": each.get("max_instances", DEFAULT_MAX_INSTANCES), **_size(each.get("instance_type"))}
     container |= _places(draft, path, each.get("constraints") or {})
     rollout = _rollout(draft, path, each)
     if rollout:
@@ -86,7 +93,7 @@ def _container(draft: "Draft", index: int, name: str, each: dict[str, Any], *, m
 
 
 def _name(draft: "Draft", class_name: str, each: dict[str, Any]) -> str:
-    """Give the name of the application, which wrangler derives if it is not said."""
+    """Return the name of the application, which wrangler derives if it is not said."""
     said = each.get("name")
     if isinstance(said, str):
         return said
@@ -105,10 +112,11 @@ def _logs(draft: "Draft", each: dict[str, Any]) -> bool:
 
 def _size(said: Any) -> dict[str, Any]:
     if isinstance(said, dict):
-        least = INSTANCE_TYPES["lite"]
+        least = INSTANCE_TYPES[DEFAULT_INSTANCE_TYPE]
         filled = {"vcpu": least.vcpu, "memory_mib": least.memory_mib, "disk_mb": least.disk_mb, **said}
-        return {"size": {**filled, "vcpu": filled["vcpu"]}}
-    return {"instance_type": _ALIASES.get(said, said) if isinstance(said, str) else said or "lite"}
+        return {"size": filled}
+    said = said or DEFAULT_INSTANCE_TYPE
+    return {"instance_type": INSTANCE_TYPE_ALIASES.get(said, said) if isinstance(said, str) else said}
 
 
 def _places(draft: "Draft", path: tuple[str | int, ...], said: dict[str, Any]) -> dict[str, Any]:

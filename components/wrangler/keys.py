@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from . import guard
-from .bindings import SHAPES
+from .bindings import CONFIG_KEYS
 
 if TYPE_CHECKING:
     from .conversion import Draft
@@ -12,7 +12,7 @@ _READ: Final = frozenset({
     "account_id", "compatibility_date", "compatibility_flags", "containers", "durable_objects", "exports", "limits",
     "logpush", "main", "migrations", "name", "no_bundle", "observability", "placement", "preview_urls", "queues",
     "route", "routes", "secrets", "tail_consumers", "triggers", "vars", "workers_dev",
-    *(path[0] for path in SHAPES),
+    *(path[0] for path in CONFIG_KEYS),
 })  # fmt: skip
 _OWN_BUSINESS: Final = frozenset({"$schema", "dev", "send_metrics", "legacy_env", "access", "keep_names", "minify"})
 """What no deployment depends on, or what concerns the look of the bundle alone."""

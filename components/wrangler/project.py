@@ -3,9 +3,7 @@
 All files of the new project appear, or none; a file that exists is never replaced.
 """
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +11,14 @@ from pathlib import Path
 from ..check.config import read_config
 from ..check.files import CONFIGS, Files, is_file, is_folder
 from ..check.npm import facts as npm_facts
+from ..errors import UserError, reading_or_writing
+from ..init.writing import in_the_way
+from ..init.writing import write as write_all
 from .document import Document
 from .environment import Environment, named
 
 
-class ProjectError(ValueError):
+class ProjectError(UserError):
     """A project that cannot be read or written: one line for each problem."""
 
 
@@ -31,7 +32,7 @@ class Found:
     """Version of the SDK that the project has, where its lock file does not say it for the builder."""
 
     def environment(self, name: str) -> Environment:
-        """Give an environment by name; the top level for an empty one."""
+        """Return an environment by name; the top level for an empty one."""
         if name and name not in named(self.document):
             known = ", ".join(named(self.document)) or "there are none"
             raise ProjectError(f"{self.document.name}: there is no environment {name} ({known})")
@@ -62,7 +63,7 @@ def find(path: Path) -> Found:
 
 
 def stack_name(wanted: str) -> str:
-    """Give the name back if a Pulumi stack, and its file, can be called this."""
+    """Return the name back if a Pulumi stack, and its file, can be called this."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", wanted):
         raise ProjectError(f"{wanted!r} cannot name a Pulumi stack; give another name with --stack")
     return wanted
@@ -75,21 +76,11 @@ def is_inside(folder: Path, path: str) -> bool:
     return (folder / path).resolve().is_relative_to(folder.resolve())
 
 
-def write(folder: Path, contents: Mapping[str, str]) -> None:
+def write(folder: Path, contents: Mapping[str, str | bytes]) -> None:
     """Write files that do not exist yet: all of them, or none."""
-    taken = [name for name in contents if os.path.lexists(folder / name)]
+    with reading_or_writing(folder, "nothing was written; name another folder"):
+        taken = in_the_way(folder, contents)
     if taken:
-        raise ProjectError(f"{folder} has {', '.join(taken)} already, and nothing is overwritten; name a folder above")
-    made: list[Path] = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".importing-") as scratch:
-            for name, text in contents.items():
-                (Path(scratch) / name).write_text(text, encoding="utf-8")
-            for name in contents:
-                os.link(Path(scratch) / name, folder / name)  # fails if somebody was quicker, where rename would not
-                made.append(folder / name)
-    except OSError as error:
-        for each in made:
-            each.unlink(missing_ok=True)
-        raise ProjectError(f"{folder} stays as it was: {error.strerror or error}") from None
+        raise ProjectError(f"{folder} has {', '.join(taken)} already, and nothing is overwritten; name another folder")
+    with reading_or_writing(folder, "nothing was written; name another folder"):
+        write_all(folder, contents)

@@ -36,7 +36,7 @@ class Entry:
 
 
 def text(entries: Iterable[Entry]) -> str:
-    """Give all entries by kind, for people."""
+    """Return all entries by kind, for people."""
     found = list(entries)
     parts = []
     for kind, title in _TITLES.items():
@@ -47,6 +47,6 @@ def text(entries: Iterable[Entry]) -> str:
 
 
 def document(entries: Iterable[Entry]) -> list[dict[str, str]]:
-    """Give all entries for programs."""
+    """Return all entries for programs."""
     found: list[dict[str, str]] = json.loads(json.dumps([asdict(each) for each in entries]))
     return found

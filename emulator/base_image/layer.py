@@ -6,7 +6,6 @@ Everything belongs to root: such a layer can be unpacked where only one user id 
 import io
 import tarfile
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import IO, Final, Self
 
 EPOCH: Final = 1767225600
@@ -27,9 +26,7 @@ class Layer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._archive.close()
 
     @property

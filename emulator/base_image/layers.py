@@ -81,7 +81,7 @@ def make(materials: Materials, folder: Path) -> Layers:
 
 
 def load(folder: Path) -> Layers:
-    """Give the layers that were made in a folder."""
+    """Return the layers that were made in a folder."""
     record = json.loads((folder / _RECORD).read_text())
     debian, node, python_layer = (Blob(**record[name]) for name in ("debian", "node", "python"))
     return Layers(folder, debian, node, python_layer)

@@ -36,7 +36,7 @@ class Layout:
     folder: Path
 
     def path(self, digest: str) -> Path:
-        """Give where a blob lies."""
+        """Return where a blob lies."""
         return self.folder / "blobs" / "sha256" / digest.removeprefix("sha256:")
 
     def add_layer(self, tar: Path, kept: Path, title: str) -> Blob:

@@ -48,7 +48,7 @@ class Package:
 
 
 def read(folder: Path) -> tuple[Package, ...]:
-    """Give the packages of a folder in order of name."""
+    """Return the packages of a folder in order of name."""
     found = [Package(file, _control(file)) for file in folder.glob("*.deb")]
     return tuple(sorted(found, key=lambda package: package.name))
 

@@ -15,7 +15,7 @@ _TESTS: Final = r"/tests?/"
 
 
 def version_of(packages: tuple[Package, ...]) -> str:
-    """Give the version, such as 3.11, of the interpreter among the packages."""
+    """Return the version, such as 3.11, of the interpreter among the packages."""
     for package in packages:
         if package.name == "python3":
             return ".".join(package.version.split(".")[:2])

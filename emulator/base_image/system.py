@@ -34,7 +34,7 @@ _ALTERNATIVES: Final = {"usr/bin/w": ("w", "/usr/bin/w.procps")}
 
 
 def merged(path: str) -> str:
-    """Give where a path of a package lies in a system whose /bin, /lib and so on are links into /usr."""
+    """Return where a path of a package lies in a system whose /bin, /lib and so on are links into /usr."""
     first = path.partition("/")[0]
     return f"usr/{path}" if first in _MERGED else path
 
@@ -117,7 +117,7 @@ class System:
         return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
     def _alternatives(self, packages: tuple[Package, ...]) -> dict[str, tuple[str, str]]:
-        """Give by link its name and target, of the highest priority."""
+        """Return by link its name and target, of the highest priority."""
         found: dict[str, tuple[int, str, str]] = {}
         for package in packages:
             for priority, link, name, target in _declared(
@@ -165,7 +165,7 @@ def _describe(layer: Layer, package: Package, listed: list[str]) -> None:
 
 
 def _mode(entry: tarfile.TarInfo) -> int:
-    """Give the mode without the privilege of an owner that root takes the place of."""
+    """Return the mode without the privilege of an owner that root takes the place of."""
     mode = entry.mode & 0o7777
     mode &= ~0o4000 if entry.uid else 0o7777
     return mode & (~0o2000 if entry.gid else 0o7777)

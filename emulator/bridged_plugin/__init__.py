@@ -2,5 +2,5 @@
 
 Knows the resource types that this project uses and no others, makes the calls that the real plugin was seen to make,
 and talks to an emulator on loopback only: it never runs against a real account. `table.py` says what it knows,
-`plan.py` decides, `client.py` calls, `service.py` speaks gRPC with the engine.
+`decisions.py` decides, `client.py` calls, `service.py` speaks gRPC with the engine.
 """

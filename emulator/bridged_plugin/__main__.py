@@ -1,12 +1,16 @@
-"""Starts the stand-in, with Pulumi's messages alone: its whole SDK would take half of the time to start."""
+"""Starts the stand-in; it serves until a signal comes or the engine is gone."""
 
 import sys
-from importlib.util import find_spec, module_from_spec
+from functools import partial
 
-for name in ("pulumi", "pulumi.runtime", "pulumi.runtime.proto"):
-    if spec := find_spec(name):
-        sys.modules[name] = module_from_spec(spec)
+from pulumi.runtime.proto import provider_pb2_grpc
 
-from .server import main  # noqa: E402 - after the above
+from components.pulumi_protocol import serving
+from components.pulumi_protocol.engine_log import EngineLog
 
-main()
+from .service import Service
+
+_THREADS = 64
+
+service = Service(EngineLog(sys.argv[1] if len(sys.argv) > 1 else None))
+serving.serve(partial(provider_pb2_grpc.add_ResourceProviderServicer_to_server, service), threads=_THREADS)

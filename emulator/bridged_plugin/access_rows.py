@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from .kinds import ACCOUNT, CHOSEN, MOVING, REQUIRED, Input, Kind, Output, Place, Values, chosen, optional
-from .shapes import Bag, Items, JsonText, snake
+from .spellings import Bag, Items, JsonText, snake
 
 _EITHER: Final = {name: Input(replaces=True, place=Place.PATH) for name in ("accountId", "zoneId")}
 

@@ -60,7 +60,7 @@ class StoppedError(Exception):
 
 
 def checked_url(url: str, version: str) -> str:
-    """Give the address without its trailing slash, or refuse it."""
+    """Return the address without its trailing slash, or refuse it."""
     if not url:
         raise RefusedUrlError(_PURPOSE.format(problem="no address is set", version=version))
     try:
@@ -75,7 +75,7 @@ def checked_url(url: str, version: str) -> str:
 
 
 @dataclass(frozen=True)
-class Pace:
+class RetryPolicy:
     """How often and after how many seconds a call is made again."""
 
     retries: int = 10
@@ -83,7 +83,7 @@ class Pace:
     longest: float = 30.0
 
     def delay(self, nth: int) -> float:
-        """Give the wait before the n-th repetition, the first being 0: up to a quarter shorter by chance."""
+        """Return the wait before the n-th repetition, the first being 0: up to a quarter shorter by chance."""
         return min(self.longest, self.first * 2.0**nth) * (1 - random.random() / 4)  # noqa: S311 - no secret depends on it
 
 
@@ -97,7 +97,7 @@ class Answer:
     content: bytes
 
     def lenient(self) -> dict[str, Any]:
-        """Give the object inside the envelope of a write; whatever is not one is as good as empty."""
+        """Return the object inside the envelope of a write; whatever is not one is as good as empty."""
         try:
             found = json.loads(self.content)["result"]
         except (ValueError, KeyError, TypeError):
@@ -105,7 +105,7 @@ class Answer:
         return found if isinstance(found, dict) else {}
 
     def strict(self) -> Any:
-        """Give what is inside the envelope of a read."""
+        """Return what is inside the envelope of a read."""
         try:
             return json.loads(self.content)["result"]
         except (ValueError, KeyError, TypeError):
@@ -115,13 +115,13 @@ class Answer:
 class Client:
     """One address, one token, as many connections as calls at a time."""
 
-    def __init__(self, url: str, token: str, pace: Pace | None = None) -> None:
+    def __init__(self, url: str, token: str, retry: RetryPolicy | None = None) -> None:
         parts = urlsplit(url)
         self._url, self._prefix = url, parts.path
         self._secure = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port
         self._token = token
-        self._pace = pace or Pace()
+        self._retry = retry or RetryPolicy()
         self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -147,7 +147,7 @@ class Client:
             raise CallError(f"DELETE {path}: the answer has the content type '{found}' and not '{_JSON}'")
 
     def call(self, method: str, path: str, headers: Mapping[str, str] | None = None, body: Any = None) -> Answer:
-        """Make a request, again and again while it may help; give the answer unless it is a refusal."""
+        """Make a request, again and again while it may help; return the answer unless it is a refusal."""
         content = b"" if body is None else json.dumps(body).encode()
         place = f'{method} "{self._url}{path}"'
         nth = 0
@@ -169,19 +169,19 @@ class Client:
             nth += 1
 
     def _wait(self, answer: Answer | None, nth: int) -> float | None:
-        """Give the seconds until the next try, or None when this was the last."""
+        """Return the seconds until the next try, or None when this was the last."""
         if answer is None:
-            return self._pace.delay(nth) if nth < self._pace.retries else None
+            return self._retry.delay(nth) if nth < self._retry.retries else None
         said = answer.headers.get("x-should-retry")
         again = answer.status in (408, 409, 429) or answer.status >= 500 or said == "true"
-        if not again or said == "false" or nth >= self._pace.retries:
+        if not again or said == "false" or nth >= self._retry.retries:
             return None
         for header, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
             try:
                 return max(0.0, float(answer.headers[header]) / unit)
             except (KeyError, ValueError):
                 continue
-        return self._pace.delay(nth)
+        return self._retry.delay(nth)
 
     def _headers(self, nth: int, content: bytes) -> dict[str, str]:
         sent = {"Authorization": f"Bearer {self._token}", "Accept": _JSON, "X-Stainless-Retry-Count": str(nth)}

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .client import Client
+from .decisions import RefusedError
 from .kinds import Values
-from .plan import RefusedError
-from .shapes import Items, snake
+from .spellings import Items, snake
 
 _ZONE: Final = snake(
     "activatedOn", "cnameSuffix", "createdOn", "developmentMode", "id", "modifiedOn", "name", "originalDnshost",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final
 
-from .shapes import PLAIN, Shape, api_name
+from .spellings import PLAIN, Spelling, api_name
 
 Values = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Reading(Enum):
 class Input:
     """A property that a program sets."""
 
-    shape: Shape = PLAIN
+    spelling: Spelling = PLAIN
     required: bool = False
     replaces: bool = False
     computed: bool = False
@@ -62,11 +62,11 @@ class Input:
     """Whether a state's value (first) will do for what the program says (second), although it differs."""
 
     def name_in_bodies(self, name: str) -> str:
-        """Give the name that requests use."""
+        """Return the name that requests use."""
         return self.written_as or api_name(name)
 
     def name_in_answers(self, name: str) -> str:
-        """Give the name that answers use."""
+        """Return the name that answers use."""
         return self.read_as or self.name_in_bodies(name)
 
 
@@ -74,7 +74,7 @@ class Input:
 class Output:
     """A property that only the API sets."""
 
-    shape: Shape = PLAIN
+    spelling: Spelling = PLAIN
     read_as: str = ""
     lasting: bool = True
     """An update does not change it, so a preview knows it."""
@@ -82,7 +82,7 @@ class Output:
     """Told once, by the creation; kept from then on."""
 
     def name_in_answers(self, name: str) -> str:
-        """Give the name that answers use."""
+        """Return the name that answers use."""
         return self.read_as or api_name(name)
 
 
@@ -118,17 +118,17 @@ class Kind:
 
     @property
     def token(self) -> str:
-        """Give the type token."""
+        """Return the type token."""
         return f"cloudflare:index/{self.name[0].lower()}{self.name[1:]}:{self.name}"
 
     @property
     def one_path(self) -> str:
-        """Give the path of a single resource."""
+        """Return the path of a single resource."""
         return self.one or self.path + "/{id}"
 
     @property
     def create_path(self) -> str:
-        """Give the path that the creation is sent to."""
+        """Return the path that the creation is sent to."""
         return self.create[1] or self.path
 
 
@@ -141,10 +141,10 @@ MOVING: Final = Output(lasting=False)
 
 
 def optional(*names: str) -> dict[str, Input]:
-    """Give properties that may be left out."""
+    """Return properties that may be left out."""
     return dict.fromkeys(names, OPTIONAL)
 
 
 def chosen(*names: str) -> dict[str, Input]:
-    """Give properties that the API chooses when they are left out."""
+    """Return properties that the API chooses when they are left out."""
     return dict.fromkeys(names, CHOSEN)

@@ -12,15 +12,22 @@ from typing import Any, Final, TypeVar
 
 import grpc
 from google.protobuf.empty_pb2 import Empty
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2, provider_pb2_grpc
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime.proto import provider_pb2
 
-from . import plan, wire
+from components.pulumi_protocol.encoding import decode, encode
+from components.pulumi_protocol.engine_log import EngineLog
+from components.pulumi_protocol.names import type_of
+from components.pulumi_protocol.provider_service import ProviderService
+from components.pulumi_protocol.values import Secret, is_known, revealed, without_nulls
+
+from . import decisions
 from .client import (
     CallError,
     Client,
     DeserializationError,
-    Pace,
     RefusedUrlError,
+    RetryPolicy,
     SilentError,
     StoppedError,
     checked_url,
@@ -47,18 +54,20 @@ _TOLD: Final = (
     RefusedUrlError,
     SilentError,
     StoppedError,
-    plan.RefusedError,
+    decisions.RefusedError,
     ValueError,
 )
 _KINDS: Final = provider_pb2.PropertyDiff.Kind
 
 
-class Service(provider_pb2_grpc.ResourceProviderServicer):
+class Service(ProviderService):
     """Serves one engine."""
 
-    def __init__(self, engine: str | None, pace: Pace | None = None) -> None:
-        self._log = engine_pb2_grpc.EngineStub(grpc.insecure_channel(engine)) if engine else None
-        self._pace = pace
+    version = VERSION
+
+    def __init__(self, log: EngineLog, retry: RetryPolicy | None = None) -> None:
+        super().__init__(log)
+        self._retry = retry
         self._client: Client | None = None
         self._introduced = False
 
@@ -67,80 +76,66 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.ProviderHandshakeResponse(accept_secrets=False)
 
     def GetSchema(self, request: Any, context: Any) -> Any:
-        """Give a schema without contents: programs use the SDK, which has them."""
+        """Return a schema without contents: programs use the SDK, which has them."""
         return provider_pb2.GetSchemaResponse(schema=json.dumps({"name": "cloudflare", "version": VERSION}))
-
-    def GetPluginInfo(self, request: Any, context: Any) -> Any:
-        """Give the version."""
-        return plugin_pb2.PluginInfo(version=VERSION)
-
-    def Attach(self, request: Any, context: Any) -> Any:
-        """Serve an engine that did not start this process."""
-        self._log = engine_pb2_grpc.EngineStub(grpc.insecure_channel(request.address))
-        return Empty()
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
         """Take token and address; the token is a secret whatever the program says."""
-        given = wire.decode(request.news)
+        given = properties_of(request.news)
         failures = [
             provider_pb2.CheckFailure(property=name, reason=f"the stand-in knows only {', '.join(_SETTINGS[:2])}")
             for name in given
             if name not in _SETTINGS
         ]
         if "apiToken" in given:
-            given["apiToken"] = wire.Secret(given["apiToken"])
-        return provider_pb2.CheckResponse(inputs=wire.encode(given), failures=failures)
-
-    def DiffConfig(self, request: Any, context: Any) -> Any:
-        """Another token or address changes nothing about what exists."""
-        return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
+            given["apiToken"] = Secret(given["apiToken"])
+        return provider_pb2.CheckResponse(inputs=encode(given), failures=failures)
 
     def Configure(self, request: Any, context: Any) -> Any:
         """Refuse every address but loopback; say once what this is."""
-        given = wire.decode(request.args)
+        given = properties_of(request.args)
         token = given.get("apiToken") or os.environ.get("CLOUDFLARE_API_TOKEN", "")
         url = given.get("baseUrl") or os.environ.get("CLOUDFLARE_BASE_URL", "")
-        if not wire.has_unknown([token, url]):
+        if is_known([token, url]):
             self._client = _reported(context, lambda: self._connected(url, token))
             if not self._introduced:
                 self._introduced = True
-                self._say(engine_pb2.INFO, STAND_IN.format(url=url))
+                self._log.info(STAND_IN.format(url=url))
         return provider_pb2.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
 
     def _connected(self, url: str, token: str) -> Client:
         address = checked_url(url, VERSION)
         if not token:
-            raise plan.RefusedError(_UNCONFIGURED)
+            raise decisions.RefusedError(_UNCONFIGURED)
         if not _TOKEN.fullmatch(token):
-            raise plan.RefusedError(_MALFORMED)
-        return Client(address, token, self._pace)
+            raise decisions.RefusedError(_MALFORMED)
+        return Client(address, token, self._retry)
 
-    def Cancel(self, request: Any, context: Any) -> Any:
+    def stop(self) -> None:
         """End all waits."""
         if self._client is not None:
             self._client.stop()
-        return Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:
         """Run a function, in previews too."""
         if request.tok not in FUNCTIONS:
             context.abort(grpc.StatusCode.NOT_FOUND, f"the stand-in has no function {request.tok}")
-        arguments = wire.decode(request.args)
+        arguments = properties_of(request.args)
         result = _reported(context, lambda: FUNCTIONS[request.tok](self._api(), arguments))
-        return provider_pb2.InvokeResponse(**{"return": wire.encode(result)})
+        return provider_pb2.InvokeResponse(**{"return": encode(result)})
 
     def Check(self, request: Any, context: Any) -> Any:
         """Report what is wrong with the program's values; they are recorded as they are."""
         kind = self._kind(request.urn, context)
-        found = plan.failures(kind, wire.decode(request.news))
+        found = decisions.failures(kind, properties_of(request.news))
         failures = [provider_pb2.CheckFailure(property=name, reason=reason) for name, reason in found]
         return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
 
     def Diff(self, request: Any, context: Any) -> Any:
         """Compare the state with what the program says."""
         kind = self._kind(request.urn, context)
-        changes = plan.differences(kind, wire.decode(request.olds), wire.decode(request.news))
-        replaces = plan.replacing(kind, changes)
+        changes = decisions.differences(kind, properties_of(request.olds), properties_of(request.news))
+        replaces = decisions.replacing(kind, changes)
         response = provider_pb2.DiffResponse
         detailed = {
             name: provider_pb2.PropertyDiff(
@@ -159,69 +154,69 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
     def Create(self, request: Any, context: Any) -> Any:
         """Make a resource with one call, or say what a preview can know of it."""
         kind = self._kind(request.urn, context)
-        wanted = plan.planned(kind, wire.decode(request.properties))
+        wanted = decisions.planned(kind, properties_of(request.properties))
         if request.preview:
-            return provider_pb2.CreateResponse(properties=wire.encode(plan.preview(kind, wanted, None)))
+            return provider_pb2.CreateResponse(properties=encode(decisions.preview(kind, wanted, None)))
         made, state = _reported(context, lambda: self._create(kind, wanted))
-        return provider_pb2.CreateResponse(id=made, properties=wire.encode(plan.recorded(kind, made, state)))
+        return provider_pb2.CreateResponse(id=made, properties=encode(decisions.recorded(kind, made, state)))
 
     def _create(self, kind: Kind, wanted: Values) -> tuple[str, Values]:
         method = kind.create[0]
-        path = plan.address(kind.create_path, wanted)
-        body = plan.creation(kind, wanted)
-        answer = self._api().call(method, path, plan.headers(kind, wanted), body).lenient()
-        return plan.identity(kind, wanted, answer), plan.written(kind, wanted, {}, answer)
+        path = decisions.address(kind.create_path, wanted)
+        body = decisions.creation(kind, wanted)
+        answer = self._api().call(method, path, decisions.headers(kind, wanted), body).lenient()
+        return decisions.identity(kind, wanted, answer), decisions.written(kind, wanted, {}, answer)
 
     def Update(self, request: Any, context: Any) -> Any:
         """Change a resource with one call, or say what a preview can know of it."""
         kind = self._kind(request.urn, context)
-        state, former = wire.decode(request.olds), wire.decode(request.old_inputs)
-        wanted = plan.planned(kind, wire.decode(request.news))
+        state, former = properties_of(request.olds), properties_of(request.old_inputs)
+        wanted = decisions.planned(kind, properties_of(request.news))
         if request.preview:
-            shown = plan.preview(kind, wanted, state)
+            shown = decisions.preview(kind, wanted, state)
         else:
             shown = _reported(context, lambda: self._update(kind, request.id, wanted, state, former))
-        return provider_pb2.UpdateResponse(properties=wire.encode(plan.recorded(kind, request.id, shown)))
+        return provider_pb2.UpdateResponse(properties=encode(decisions.recorded(kind, request.id, shown)))
 
     def _update(self, kind: Kind, resource_id: str, wanted: Values, state: Values, former: Values) -> Values:
-        path = plan.address(kind.one_path, wanted, resource_id)
-        body = plan.change(kind, wanted, state, former)
-        answer = self._api().call(kind.update, path, plan.headers(kind, wanted, update=True), body).lenient()
-        return plan.written(kind, wanted, state, answer)
+        path = decisions.address(kind.one_path, wanted, resource_id)
+        body = decisions.change(kind, wanted, state, former)
+        answer = self._api().call(kind.update, path, decisions.headers(kind, wanted, update=True), body).lenient()
+        return decisions.written(kind, wanted, state, answer)
 
     def Read(self, request: Any, context: Any) -> Any:
         """Read a resource back; an empty id says that it is gone."""
         kind = self._kind(request.urn, context)
-        state, former = wire.decode(request.properties), wire.decode(request.inputs)
+        state, former = properties_of(request.properties), properties_of(request.inputs)
         found = _reported(context, lambda: self._read(kind, request.id, state))
         if found is None:
-            self._say(engine_pb2.WARNING, _GONE, request.urn)
+            self._log.warn(request.urn, _GONE)
             return provider_pb2.ReadResponse(id="")
         own, fresh = found
-        inputs = plan.inputs_after_read(kind, fresh, former)
+        inputs = decisions.inputs_after_read(kind, fresh, former)
         return provider_pb2.ReadResponse(
-            id=own, inputs=wire.encode(inputs), properties=wire.encode(plan.recorded(kind, own, fresh))
+            id=own, inputs=encode(inputs), properties=encode(decisions.recorded(kind, own, fresh))
         )
 
     def _read(self, kind: Kind, given: str, state: Values) -> tuple[str, Values] | None:
         own = given
         known = any(name in state for name in kind.inputs)
         if not known:
-            said, own = plan.imported(kind, given)
-            state = plan.planned(kind, said)
+            said, own = decisions.imported(kind, given)
+            state = decisions.planned(kind, said)
             self._get(kind, own, state)
         if kind.reading is Reading.NOTHING:
             return own, state
         answer = self._get(kind, own, state)
         if answer is None:
             return None
-        return own, plan.read(kind, state, answer) if kind.reading is Reading.WHOLE else state
+        return own, decisions.read(kind, state, answer) if kind.reading is Reading.WHOLE else state
 
     def _get(self, kind: Kind, resource_id: str, state: Values) -> Values | None:
         """Read a resource; None when there is none."""
-        path = plan.address(kind.one_path, state, resource_id)
+        path = decisions.address(kind.one_path, state, resource_id)
         try:
-            found = self._api().get(path, plan.headers(kind, state)).strict()
+            found = self._api().get(path, decisions.headers(kind, state)).strict()
         except CallError as error:
             if error.status == 404:
                 return None
@@ -231,15 +226,15 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
     def Delete(self, request: Any, context: Any) -> Any:
         """Take a resource away with one call, or none where the real plugin makes none."""
         kind = self._kind(request.urn, context)
-        state = wire.decode(request.properties)
+        state = properties_of(request.properties)
         if kind.deletes:
-            path = plan.address(kind.one_path, state, request.id)
-            headers = plan.headers(kind, state)
+            path = decisions.address(kind.one_path, state, request.id)
+            headers = decisions.headers(kind, state)
             _reported(context, lambda: self._api().delete(path, headers, may_be_empty=kind.empty_delete))
         return Empty()
 
     def _kind(self, urn: str, context: Any) -> Kind:
-        token = urn.split("::")[2].rpartition("$")[2]
+        token = type_of(urn)
         if token not in KINDS:
             known = ", ".join(sorted(kind.name for kind in KINDS.values()))
             reason = f"this stand-in for pulumi-resource-cloudflare does not know {token}; it knows {known}"
@@ -248,16 +243,14 @@ class Service(provider_pb2_grpc.ResourceProviderServicer):
 
     def _api(self) -> Client:
         if self._client is None:
-            raise plan.RefusedError(_UNCONFIGURED)
+            raise decisions.RefusedError(_UNCONFIGURED)
         return self._client
 
-    def _say(self, severity: Any, text: str, urn: str = "") -> None:
-        if self._log is None:
-            return
-        try:
-            self._log.Log(engine_pb2.LogRequest(severity=severity, urn=urn, message=text), timeout=5)
-        except grpc.RpcError:
-            return  # a message that cannot be shown is no reason to fail
+
+def properties_of(properties: Struct) -> Values:
+    """Read properties as they are without marks: the engine marks what goes out as secret by what went in."""
+    found: Values = without_nulls(revealed(decode(properties)))
+    return found
 
 
 def _reported(context: Any, action: Callable[[], Result]) -> Result:

@@ -8,10 +8,11 @@ Properties that were never exercised are left out, so that using one is refused 
 from dataclasses import replace
 from typing import Any, Final
 
+from components.pulumi_protocol.values import UNKNOWN
+
 from .access_rows import ROWS as ACCESS_ROWS
 from .kinds import ACCOUNT, CHOSEN, MOVING, OPTIONAL, REQUIRED, ZONE, Input, Kind, Output, Place, Reading, Values
-from .shapes import Bag, Items, JsonText, Record, same, snake
-from .wire import UNKNOWN
+from .spellings import Bag, Items, JsonText, Record, same, snake
 
 VERSION: Final = "6.23.1"
 

@@ -15,7 +15,7 @@ View = Callable[[str, Document], Document | None]
 
 
 def listing(store: Store, kind: str, scopes: Iterable[str], view: View, *, order: Order = "age") -> Document:
-    """Rows of a kind over several scopes; a view that gives None leaves the document out and uncounted."""
+    """Rows of a kind over several scopes; a view that returns None leaves the document out and uncounted."""
     places = list(scopes)
     total = sum(store.count(kind, scope) for scope in places)
     rows: list[Document] = []

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from emulator.services.certificates.rules import status_at
 from emulator.services.r2.rules import notified_buckets
-from emulator.store import Document, Store
+from emulator.store import Document, Store, pick
 
 from .listing import listing, plain
 
@@ -21,9 +21,7 @@ def _bucket(store: Store, scope: str, bucket: Document) -> Document:
         "key": inside,
         "name": bucket["name"],
         "objects": store.count("r2_object", inside),
-        "location": bucket["location"],
-        "jurisdiction": bucket["jurisdiction"],
-        "storage_class": bucket["storage_class"],
+        **pick(bucket, "location", "jurisdiction", "storage_class"),
         "domains": [each["domain"] for each in store.select("r2_domain", inside)],
     }
 

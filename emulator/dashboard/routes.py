@@ -36,7 +36,7 @@ async def serve(call: Call) -> Raw:
 
 def _guarded(call: Call, reply: Raw | None) -> Raw:
     """The answer, or the refusal; both with the headers that keep other sites out."""
-    refused = guard.refusal(call.method, call.headers, call.world.base_url)
+    refused = guard.refusal(call.method, call.headers, call.state.base_url)
     if refused:
         reply = _text(*refused)
         if reply.status == 405:
@@ -74,14 +74,14 @@ def _document(call: Call, accounts: list[Document], account: Document) -> Docume
     return {
         "account": _named(account),
         "accounts": [_named(each) for each in accounts[:MOST]],
-        "address": call.world.base_url,
-        "clock_ahead": call.world.clock.offset,
-        "no_sandboxes": plain(call.world.runtime.containers()["reason"] or ""),
+        "address": call.state.base_url,
+        "clock_ahead": call.state.clock.offset,
+        "no_sandboxes": plain(call.state.runtime.containers()["reason"] or ""),
         "lists": {
-            **snapshot(call.store, account, call.world.clock.now()),
-            "sandboxes": sandboxes(call.world.runtime.sandboxes.shown(account["id"])),
+            **snapshot(call.store, account, call.state.clock.now()),
+            "sandboxes": sandboxes(call.state.runtime.sandboxes.shown(account["id"])),
         },
-        "journal": requests(call.world.journal),
+        "journal": requests(call.state.journal),
     }
 
 

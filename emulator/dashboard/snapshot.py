@@ -1,6 +1,6 @@
 """The one document the page is made of: an account, list by list, and the last requests.
 
-Computed from the store and the moment alone; nothing is written, and equal states give equal documents, so that the
+Computed from the store and the moment alone; nothing is written, and equal states make equal documents, so that the
 page asks every second and is mostly told that nothing changed.
 """
 

@@ -16,7 +16,7 @@ from ipaddress import IPv4Address
 from typing import NoReturn
 
 from . import kernel
-from .netlink import Network
+from .network.netlink import Network
 
 STAGE = "/mnt"
 ADDRESS = "10.0.0.1"  # under which the platform reaches ports: what listens on 127.0.0.1 alone is not reached there
@@ -29,7 +29,7 @@ _GRACE = 3.0  # seconds for the process inside to end by itself when the other e
 
 
 @dataclass(frozen=True)
-class Bound:
+class BindMount:
     """A folder or file of this machine, and what it is called below `STAGE`."""
 
     source: str
@@ -58,7 +58,7 @@ class Device:
 class Surroundings:
     """What a confined process sees of this machine besides its own mounts."""
 
-    bounds: tuple[Bound, ...] = ()
+    mounts: tuple[BindMount, ...] = ()
     disk: Disk | None = None
     device: Device | None = None
     keep: tuple[int, ...] = field(default=())  # open files it may use
@@ -183,7 +183,7 @@ def _first(around: Surroundings, inside: Callable[[], int], tell: int, parent_li
 def _set_stage(around: Surroundings, owner: str) -> None:
     """Cover `STAGE`; sources may lie below it, so they are opened first."""
     kernel.mount("none", "/", flags=kernel.RECURSIVE | kernel.PRIVATE)
-    handles = [(each, os.open(each.source, os.O_PATH)) for each in around.bounds]
+    handles = [(each, os.open(each.source, os.O_PATH)) for each in around.mounts]
     disk = os.open(around.disk.file, os.O_RDWR) if around.disk else None
     kernel.mount("stage", STAGE, "tmpfs", kernel.NO_SUID | kernel.NO_DEV, f"mode=755,size=16m{owner}")
     for each, handle in handles:
@@ -219,7 +219,7 @@ def _make_device(device: Device) -> None:
     kernel.mount("none", folder, flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kept)
 
 
-def _bind(each: Bound, handle: int) -> None:
+def _bind(each: BindMount, handle: int) -> None:
     source, target = f"/proc/self/fd/{handle}", f"{STAGE}/{each.name}"
     if os.path.isdir(source):
         os.makedirs(target)

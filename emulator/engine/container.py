@@ -20,7 +20,7 @@ from .oci import ImageError
 
 _KILLED = 128 + signal.SIGKILL
 _DIAL_SECONDS = 30
-_KILL_SECONDS = 5  # for a supervisor to do as it is told; then its keeper ends it
+_KILL_SECONDS = 5  # for a supervisor to do as it is told; then its shim ends it
 _START_SECONDS = 30  # for one that is to be killed to have started: before that it obeys nobody
 _LOG_SECONDS = 5  # one that does not answer must not hold up who asks for all
 
@@ -51,7 +51,7 @@ class Container:
         self.started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.unkept = asyncio.Event()  # no process keeps it any more
-        self.left_behind = True  # its keeper has not said that it has cleared up
+        self.left_behind = True  # its shim has not said that it has cleared up
         self.gone = asyncio.Event()  # nothing of it is left; set by the engine
         self.out_of_memory = False
         self.last_words = ""
@@ -132,8 +132,7 @@ class Container:
             self.internet = not message["problem"]
             self.connected.set()
         elif kind == "outbound" and files:  # else this process may open no more
-            opened = socket.socket(fileno=files[0])
-            opened.setblocking(False)
+            opened = _opened((message, files))
             if self.outbound and self.running:
                 self.outbound(Outgoing(opened, message["address"], message["port"]))
             else:
@@ -205,12 +204,7 @@ class Container:
     async def connect(self, port: int, patience: float) -> socket.socket:
         """A connection to a port; waits so many seconds for something to listen there."""
         await asyncio.shield(self.started)
-        _, files = await self._ask({"do": "connect", "port": port, "patience": patience})
-        if not files:
-            raise NotListeningError
-        opened = socket.socket(fileno=files[0])
-        opened.setblocking(False)
-        return opened
+        return _opened(await self._ask({"do": "connect", "port": port, "patience": patience}))
 
     async def intercept(self, addresses: list[str]) -> None:
         """Intercept requests for more addresses; OSError says why that cannot be."""
@@ -222,19 +216,14 @@ class Container:
     async def bypass(self, address: str, port: int) -> socket.socket:
         """A connection from the container's network that is not intercepted."""
         async with asyncio.timeout(_DIAL_SECONDS):  # not `wait_for`, which can swallow a cancellation
-            _, files = await self._ask({"do": "bypass", "address": address, "port": port})
-        if not files:
-            raise NotListeningError
-        opened = socket.socket(fileno=files[0])
-        opened.setblocking(False)
-        return opened
+            return _opened(await self._ask({"do": "bypass", "address": address, "port": port}))
 
     def signal(self, number: int) -> None:
         """Send a signal to its first process."""
         self._send({"do": "signal", "signal": number})
 
     def _kill_or_let_go(self) -> None:
-        """Have it killed, or, where the supervisor follows no orders, let go of the link: its keeper sees that."""
+        """Have it killed, or, where the supervisor follows no orders, let go of the link: its shim sees that."""
         if self._send({"do": "signal", "signal": signal.SIGKILL}):
             asyncio.get_running_loop().call_later(_KILL_SECONDS, self._let_go)
         else:
@@ -302,6 +291,15 @@ class Command:
     env: list[str]
     cwd: str = ""
     user: str = ""
+
+
+def _opened(answer: tuple[Message, list[int]]) -> socket.socket:
+    """The connection that came with a message."""
+    if not answer[1]:
+        raise NotListeningError
+    opened = socket.socket(fileno=answer[1][0])
+    opened.setblocking(False)
+    return opened
 
 
 def _close_files(answer: "asyncio.Future[tuple[Message, list[int]]]") -> None:

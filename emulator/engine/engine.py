@@ -52,7 +52,7 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Way:
+class NetworkPolicy:
     """What leads out of a container: the internet, addresses whose requests are intercepted, hosts served here."""
 
     internet: bool = False
@@ -171,33 +171,33 @@ class Engine:
         assert self._layers is not None  # noqa: S101 - set by `open`
         await self._layers.provide(image)
 
-    def start(self, image: Image, size: Size, run: Run, way: Way) -> Container:
+    def start(self, image: Image, size: Size, run: Run, policy: NetworkPolicy) -> Container:
         """Start a container; it is there at once, and tells later whether it runs."""
         self.open()
         name = next(self._names)
         group = self._hierarchy.group(name) if self._hierarchy else None
-        container = Container(name, image, group, internet=way.internet and not self.no_internet)
+        container = Container(name, image, group, internet=policy.internet and not self.no_internet)
         self.containers[name] = container
-        life = asyncio.ensure_future(self._live(container, size, run, way))
+        life = asyncio.ensure_future(self._live(container, size, run, policy))
         self._lives.add(life)
         life.add_done_callback(self._lives.discard)
         return container
 
-    async def _live(self, container: Container, size: Size, run: Run, way: Way) -> None:
-        await self._start(container, size, run, way)
+    async def _live(self, container: Container, size: Size, run: Run, policy: NetworkPolicy) -> None:
+        await self._start(container, size, run, policy)
         await container.unkept.wait()
-        if container.left_behind:  # its keeper was killed
+        if container.left_behind:  # its shim was killed
             await asyncio.to_thread(_clear, [self._folder / container.name])
         self.containers.pop(container.name, None)
         container.gone.set()
 
-    async def _start(self, container: Container, size: Size, run: Run, way: Way) -> None:
+    async def _start(self, container: Container, size: Size, run: Run, policy: NetworkPolicy) -> None:
         try:
             oci.arguments(container.image.name, container.image.config, run)
             await self.prepare(container.image)
             ours, theirs = link.pair()
             with theirs:
-                out = {"addresses": way.addresses, "served": asdict(way.served) if way.served else None}
+                out = {"addresses": policy.addresses, "served": asdict(policy.served) if policy.served else None}
                 self._send({**self._description(container, size, run), **out}, (theirs.fileno(),))
             container.attach(ours)
         except Exception as error:  # noqa: BLE001 - whoever waits for the container must hear of it

@@ -11,11 +11,19 @@ from pathlib import Path
 from . import cgroups, confine, runc_version
 
 NOT_LINUX = "this is not Linux"
-NO_RUNC = "there is no runc; `make setup` provides it, or install the package runc"
+
+
+def set_up_by(root: Path) -> str:
+    """What provides the programs, as people type it: in a checkout, or with the installed package."""
+    return "`make setup`" if (root / "Makefile").is_file() else "`sandbox-stack local up`"
+
+
+_SET_UP = set_up_by(Path(__file__).resolve().parents[2])
+NO_RUNC = f"there is no runc; {_SET_UP} provides it, or install the package runc"
 UNSAFE_RUNC = (
-    "{program} is not used: {reason}; install 1.1.12 or newer (Debian 12: 1.1.5+ds1-1+deb12u1), then run `make setup`"
+    "{program} is not used: {reason}; install 1.1.12 or newer (Debian 12: 1.1.5+ds1-1+deb12u1), then run " + _SET_UP
 )
-NO_LAYERS = "there is no sandbox-layers, which unpacks images; `make setup` provides it"
+NO_LAYERS = f"there is no sandbox-layers, which unpacks images; {_SET_UP} provides it"
 NO_USERS = (
     "this system lets nobody but root make user namespaces; allow it (sysctl kernel.unprivileged_userns_clone=1, or "
     "kernel.apparmor_restrict_unprivileged_userns=0), or run the emulator as root"
@@ -23,8 +31,8 @@ NO_USERS = (
 UNLIMITED = "Memory and processor of sandboxes are not limited: {reason}."
 UNLIMITED_DISK = "The disk of a sandbox is limited by file only: a file system per sandbox needs root and mkfs.ext4."
 NO_INTERNET = "Sandboxes have no internet on this machine: {reason}."
-NO_NETWORK_PROGRAM = "there is no slirp4netns; `make setup` provides it, or install the package slirp4netns"
-BROKEN_NETWORK_PROGRAM = "{program} does not run; remove it and run `make setup`, or install the package slirp4netns"
+NO_NETWORK_PROGRAM = f"there is no slirp4netns; {_SET_UP} provides it, or install the package slirp4netns"
+BROKEN_NETWORK_PROGRAM = f"{{program}} does not run; remove it and run {_SET_UP}, or install the package slirp4netns"
 NO_TUN = "there is no {device}; load the module tun (as root: modprobe tun)"
 CLOSED_TUN = "this user may not open {device}; allow it (as root: chmod 0666 {device}), or run the emulator as root"
 NO_FUSE = "Sandboxes cannot mount archives or buckets on this machine: {reason}."

@@ -1,8 +1,8 @@
 """Makes the processes of sandboxes: a small program beside the emulator that copies itself, which is quick.
 
 Run as `python -m emulator.engine.spawner`, with the link to the emulator as standard input. Each job it receives
-becomes a keeper: a process that makes the group and the disk, waits for the sandbox inside its namespaces, and clears
-up. Both learn from their links that the emulator is gone, however it ended, and a keeper outlives it for as long as
+becomes a shim: a process that makes the group and the disk, waits for the sandbox inside its namespaces, and clears
+up. Both learn from their links that the emulator is gone, however it ended, and a shim outlives it for as long as
 clearing up takes.
 """
 
@@ -14,16 +14,17 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from . import cgroups, confine, disk, folders, fuse_mounts, link
-from .own_addresses import OwnAddresses
+from . import cgroups, confine, disk, folders, link
+from .fuse import mounts
+from .network.own_addresses import OwnAddresses
+from .network.usernet import UserNetwork
 from .supervisor import Supervisor
-from .usernet import UserNetwork
 
 
 def main() -> int:
     """Take jobs until the emulator is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the emulator
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers tell their end by themselves
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # shims tell their end by themselves
     jobs = socket.socket(fileno=0)
     while received := link.receive(jobs):
         job, files = received
@@ -77,16 +78,16 @@ def _sandbox(job: link.Message, files: list[int]) -> int:
             handles = tuple(
                 os.open(f"{each}/cgroup.procs", os.O_WRONLY) for each in sorted(set(group.folders.values()))
             )
-        bounds = [confine.Bound(path, f"layers/{number}") for number, path in enumerate(job["layer_folders"])]
-        bounds.append(confine.Bound(job["runc"], "runc"))
+        bounds = [confine.BindMount(path, f"layers/{number}") for number, path in enumerate(job["layer_folders"])]
+        bounds.append(confine.BindMount(job["runc"], "runc"))
         made = _make_disk(folder, job)
         if not made:
-            bounds.append(confine.Bound(str(_make_folder(folder)), "disk", writable=True))
+            bounds.append(confine.BindMount(str(_make_folder(folder)), "disk", writable=True))
         heard = _prepared(network)
         kept = (control.fileno(), *handles, *heard, *([addresses.fileno()] if addresses else ()))
-        device = confine.Device("device/fuse", *fuse_mounts.DEVICE) if job["fuse"] and confine.is_root() else None
+        device = confine.Device("device/fuse", *mounts.DEVICE) if job["fuse"] and confine.is_root() else None
         if job["fuse"] and not device:
-            bounds.append(confine.Bound("/dev/fuse", "device/fuse", writable=True))
+            bounds.append(confine.BindMount("/dev/fuse", "device/fuse", writable=True))
         around = confine.Surroundings(tuple(bounds), made, device, kept, control.fileno())
         supervisor = Supervisor(job, control, handles, heard, addresses)
         return confine.run(around, supervisor.run, network.start if network else None)

@@ -18,14 +18,16 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import cgroups, fuse, kernel, link, oci, runc, trust, usernet
+from . import cgroups, kernel, link, oci, runc
 from .commands import Commands
 from .confine import ADDRESS, IDS, STAGE
-from .egress import Egress
-from .fuse import Fuse
+from .fuse import fuse
+from .fuse.fuse import Fuse
 from .link import Message
+from .network import trust, usernet
+from .network.egress import Egress
+from .network.own_addresses import OwnAddresses
 from .output import KEPT, Output
-from .own_addresses import OwnAddresses
 from .runc import Runc
 
 _BUNDLE = f"{STAGE}/bundle"

@@ -9,12 +9,13 @@ from typing import cast
 
 from emulator.calls import Call, Raw, Scope
 
-from . import d1, gateway, kv, queues, r2
-from .assemble import CF_HEADER, KEY_HEADER, OURS, PROTOCOL_HEADER, STORE_HEADER
-from .packages import MissingError
+from .bindings import d1, kv, queues, r2
+from .headers import CF_HEADER, KEY_HEADER, PROTOCOL_HEADER, STORE_HEADER
+from .proxy.upstream import BrokenError, Head, Send, break_off
 from .routing import Address, Target, is_own_name
 from .runtime import Runtime
-from .upstream import BrokenError, Head, Headers, Send
+from .sandboxes import gateway
+from .workerd.packages import MissingError
 
 _CF = json.dumps({"colo": "LOC", "country": "XX", "httpProtocol": "HTTP/1.1", "asn": 0, "timezone": "UTC"})
 _KEY = KEY_HEADER.encode()
@@ -53,32 +54,36 @@ async def answer(runtime: Runtime, call: Call, send: Send) -> Raw | None:
     if target is None:
         where = f"{address.name}{address.path}"
         return _page(404, f"No Worker answers on {where}: no route, custom domain or workers.dev name.")
-    return await _worker(runtime, call, Way(address, target), send)
+    return await _worker(runtime, call, Routed(address, target), send)
 
 
 @dataclass(frozen=True)
-class Way:
+class Routed:
     """What was asked for and who answers it."""
 
     address: Address
     target: Target
 
 
-async def _worker(runtime: Runtime, call: Call, way: Way, send: Send) -> Raw | None:
-    async with runtime.groups.serving(way.target.account, way.target.script) as group:
+async def _worker(runtime: Runtime, call: Call, routed: Routed, send: Send) -> Raw | None:
+    async with runtime.groups.serving(routed.target.account, routed.target.script) as group:
         if group is None:
-            return _page(404, f"The Worker {way.target.script} has no live version.")
+            return _page(404, f"The Worker {routed.target.script} has no live version.")
         if group.failure:
-            return _failed(way.target, group.failure)
-        upstream, head = group.upstreams[way.target.script], Head(call.method, _path(call), _headers(call, way))
+            return _failed(routed.target, group.failure)
+        client = call.scope["state"]["transport"]
         try:
-            if not head.is_websocket:
-                await upstream.forward(head, call.receive, send)
-                return None
-            tunnel = await upstream.tunnel(head, call.scope["state"]["transport"])
+            tunnel = await group.upstreams[routed.target.script].pass_on(
+                _head(call, routed), call.receive, send, client
+            )
         except BrokenError as error:
-            return await _broken(call, way.target, error)
-    await tunnel.last()  # not waited for when its script is replaced: the edge, too, ends it then
+            if error.started:
+                await break_off(client, call.receive)
+                return None
+            told = f"The runtime of the Worker {routed.target.script} ended before it answered."
+            return _page(502, f"error code: 1101\n\n{told}")
+    if tunnel:
+        await tunnel.last()  # not waited for when its script is replaced: the edge, too, ends it then
     return None
 
 
@@ -106,32 +111,18 @@ async def _heard(runtime: Runtime, call: Call, account: str) -> Raw:
     return Raw(b"{}")
 
 
-async def _broken(call: Call, target: Target, error: BrokenError) -> Raw | None:
-    if error.started:
-        call.scope["state"]["transport"].abort()  # half an answer must not look like a whole one
-        while (await call.receive())["type"] != "http.disconnect":
-            pass  # the server would complain about the missing half before it has seen the cut
-        return None
-    return _page(502, f"error code: 1101\n\nThe runtime of the Worker {target.script} ended before it answered.")
-
-
-def _path(call: Call) -> bytes:
-    path, query = cast("bytes", call.scope["raw_path"]), cast("bytes", call.scope["query_string"])
-    return path + b"?" + query if query else path
-
-
-def _headers(call: Call, way: Way) -> Headers:
-    kept = [each for each in call.scope["headers"] if each[0] not in _OURS and not each[0].startswith(OURS)]
+def _head(call: Call, routed: Routed) -> Head:
     client = call.scope["client"][0] if call.scope["client"] else "127.0.0.1"
     ours = {
-        "host": way.target.host,
+        "host": routed.target.host,
         "cf-connecting-ip": client,
-        PROTOCOL_HEADER: way.address.scheme,
+        PROTOCOL_HEADER: routed.address.scheme,
         CF_HEADER: _CF,
     }
-    if way.target.host != way.address.host:
-        ours["x-forwarded-host"] = way.address.host
-    return [*((name.encode(), value.encode("latin-1")) for name, value in ours.items()), *kept]
+    if routed.target.host != routed.address.host:
+        ours["x-forwarded-host"] = routed.address.host
+    more = [(name.encode(), value.encode("latin-1")) for name, value in ours.items()]
+    return Head.of(call.scope, more, without=_OURS)
 
 
 def _failed(target: Target, failure: Exception) -> Raw:

@@ -14,7 +14,7 @@ from typing import Any
 from emulator.calls import Call
 from emulator.store import Document
 
-from .websocket import WebSocket
+from .proxy.websocket import WebSocket
 
 PROTOCOL = "trace-v1"
 Script = tuple[str, str]  # account and name
@@ -27,7 +27,7 @@ class _Listener:
 
 
 class Tails:
-    """Everybody who listens to Workers of one world."""
+    """Everybody who listens to Workers of one emulator."""
 
     def __init__(self, tell: Callable[[Script], Awaitable[None]]) -> None:
         self._tell = tell  # lets the process of a script know whether anybody listens

@@ -5,7 +5,6 @@ import os
 import pulumi
 import pulumi_cloudflare_sandbox as sandboxes
 
-sandboxes.fast_start()
 account = os.environ.get("CLOUDFLARE_ACCOUNT_ID")
 try:
     sandboxes.require_token(os.environ)

@@ -46,6 +46,8 @@ class Registered:
     """By input: names of the resources whose values are in it."""
     options: Properties
     """Other options that were set, by their wire name."""
+    request: Any
+    """As it went over the wire."""
     outputs: list[Properties] = field(default_factory=list)
     """What a component registered as outputs, once per call."""
     secret_outputs: frozenset[str] = frozenset()
@@ -57,6 +59,8 @@ class Recorded:
 
     resources: list[Registered] = field(default_factory=list)
     calls: list[tuple[str, Properties]] = field(default_factory=list)
+    invokes: list[Any] = field(default_factory=list)
+    """The calls as they went over the wire."""
     warnings: list[str] = field(default_factory=list)
 
     def of(self, kind: str) -> list[Registered]:
@@ -150,6 +154,7 @@ class Monitor(MockMonitor):
     def Invoke(self, request: Any) -> Any:  # noqa: N802 - gRPC's name
         args = rpc.deserialize_properties(request.args)
         self.recorded.calls.append((request.tok, args))
+        self.recorded.invokes.append(request)
         assert request.tok in self.answers, f"no answer for the function {request.tok}"
         return resource_pb2.ResourceInvokeResponse(**{"return": _encoded(self.answers[request.tok](args))})
 
@@ -182,6 +187,7 @@ class Monitor(MockMonitor):
                 key: frozenset(map(_name, each.urns)) for key, each in request.propertyDependencies.items() if each.urns
             },
             options=options,
+            request=request,
         )
 
 

@@ -8,6 +8,7 @@ import pulumi_cloudflare
 import pytest
 
 from components.access import AccessArgs, AccessGate
+from components.settings import SettingsError
 from components.settings.access import AccessSettings
 from components.settings.domain import DomainSettings
 from tests.components.monitor import UNKNOWN, Recorded, deploy, unknown_inputs
@@ -164,8 +165,9 @@ def test_only_what_is_asked_for_is_protected():
 
 
 def test_hosts_that_are_missing_stop_the_run():
-    with pytest.raises(ValueError, match="there are no hosts to stand before; add the settings domain"):
+    with pytest.raises(SettingsError) as told:
         made({"zero_trust": TRUST})
+    assert told.value.problems == ["access.zero_trust: there are no hosts to stand before; add the settings domain"]
 
 
 def test_the_sdk_knows_every_input():

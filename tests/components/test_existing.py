@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 
 from components.existing import take_over
-from components.routes import make_routes
+from components.routes import make_routes, with_zones
 from components.settings.storage import ExistingStorageSettings
 from components.settings.worker import RouteSettings
 from tests.components.monitor import Recorded, deploy
@@ -61,7 +61,7 @@ def test_a_route_is_taken_over_by_its_id_and_else_made():
             RouteSettings.parse({"pattern": "a.example.com/*", "zone_id": ZONE, "id": ROUTE}),
             RouteSettings.parse({"pattern": "b.example.com/*", "zone": "example.com"}),
         ]
-        make_routes("box-route", routes, "box", [], pulumi.ResourceOptions())
+        make_routes("box-route", with_zones(routes, {}, None), "box", [], pulumi.ResourceOptions())
 
     def zone(_: Any) -> Any:
         return {"zoneId": ZONE}

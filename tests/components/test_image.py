@@ -10,12 +10,13 @@ import pulumi
 import pytest
 import yaml
 
-from components.image import ImageArgs, SandboxImage, plan
+from components.image import ImageArgs, SandboxImage, prepare
+from components.platform.sdk import OFFICIAL_IMAGE, SDK_VERSION, SERVER
 from components.settings import SettingsError
 from components.settings.image import ImageSettings
 from tests.components.monitor import UNKNOWN, Recorded, deploy
+from tools.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ACCOUNT = "a" * 32
 DIGEST = f"sha256:{'1' * 64}"
 FUNCTION = "cloudflare-sandbox:index:getRegistryCredentials"
@@ -44,7 +45,7 @@ def arguments(project: Path, settings: dict[str, Any], **more: Any) -> ImageArgs
         "settings": ImageSettings.parse(settings),
         "account_id": ACCOUNT,
         "repository": "sandbox-test-image",
-        "sdk_version": "0.12.10",
+        "sdk_version": SDK_VERSION,
         "generation": "0.12",
         "project_folder": project,
         "build_folder": project / "build",
@@ -89,7 +90,7 @@ def test_a_built_image(project: Path):
     assert outputs == {
         "reference": f"{HOST}/{ACCOUNT}/sandbox-test-image@{DIGEST}",
         "repository": "sandbox-test-image",
-        "context_hash": plan(arguments(project, {"files": {"/app": "app"}})).content_hash,
+        "context_hash": prepare(arguments(project, {"files": {"/app": "app"}})).content_hash,
         "size": 700,
     }
     assert component.secret_outputs == frozenset()
@@ -159,7 +160,7 @@ def test_a_ready_image_is_no_resource(project: Path):
 
 
 def test_an_own_dockerfile_is_built_where_it_lies(project: Path):
-    (project / "app/Dockerfile").write_text("FROM docker.io/cloudflare/sandbox:0.12.10")
+    (project / "app/Dockerfile").write_text(f"FROM {OFFICIAL_IMAGE}")
     inputs = made(project, {"dockerfile": "app/Dockerfile"}).one("Image").inputs
     assert (inputs["context"], inputs["dockerfile"]) == ({"location": "app"}, {"location": "app/Dockerfile"})
     inputs = made(project, {"dockerfile": "app/Dockerfile", "context": "."}).one("Image").inputs
@@ -183,18 +184,49 @@ def test_importing_the_component_loads_no_builder():
 def test_all_that_is_wrong_with_a_build_is_said_before_anything_is_registered(project: Path):
     (project / "Dockerfile").write_text("FROM cloudflare/sandbox:0.12.9\nENTRYPOINT no\n")
     settings = {"dockerfile": "Dockerfile", "build_secrets": ["A"]}
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared
+    with pytest.raises(SettingsError) as caught:
         made(project, settings, secrets={"B": "x"})
-    wanted = "docker.io/cloudflare/sandbox:0.12.10"
-    assert str(caught.value) == (
-        "the image cannot be built:\n"
-        "  image.build_secrets: A has no value; give it one\n"
-        "  a value is given for the build secret B, which image.build_secrets does not name; name it there\n"
-        f"  Dockerfile: line 1: cloudflare/sandbox:0.12.9 is not named in full; write {wanted}\n"
-        "  Dockerfile: line 1: cloudflare/sandbox:0.12.9 is not the version of @cloudflare/sandbox that the Worker has "
-        f"(0.12.10); write {wanted}\n"
-        "  Dockerfile: line 2: ENTRYPOINT takes the place of the sandbox server; use CMD instead"
-    )
+    told = str(caught.value).splitlines()
+    assert [line for line in told if not line.lstrip().startswith(("why:", "remedy:", "see:"))] == [
+        "4 mistakes in the sandbox settings:",
+        "  image.build_secrets: A has no value; give it one",
+        "  image.build_secrets: B is given and not named; name it there",
+        f"  Dockerfile:1: the image has version 0.12.9, the package {SDK_VERSION} [versions/image-tag]",
+        "  Dockerfile:2: ENTRYPOINT no replaces the sandbox server [image/entrypoint]",
+    ]
+    assert f"remedy: Use the tag {SDK_VERSION} of docker.io/cloudflare/sandbox." in str(caught.value)
+
+
+def test_the_severity_of_a_rule_can_be_changed(project: Path):
+    (project / "Dockerfile").write_text(f"FROM {OFFICIAL_IMAGE}\nENTRYPOINT own\n")
+    with pytest.raises(ValueError, match=r"\[image/entrypoint\]"):
+        prepare(arguments(project, {"dockerfile": "Dockerfile"}))
+    prepare(arguments(project, {"dockerfile": "Dockerfile"}, rules={"image/entrypoint": "off"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (f"FROM docker.io/cloudflare/sandbox@{DIGEST}", "versions/digest-alone"),
+        (
+            f'FROM debian:12\nCOPY --from={OFFICIAL_IMAGE} {SERVER} /sandbox\nENTRYPOINT ["/sandbox"]',
+            "versions/sandbox-version-missing",
+        ),
+    ],
+)
+def test_an_image_of_no_known_version_is_refused_unless_the_settings_allow_it(project: Path, text: str, rule: str):
+    (project / "Dockerfile").write_text(text)
+    with pytest.raises(SettingsError, match=rf"1 mistake .*\n.*\[{rule}\]"):
+        prepare(arguments(project, {"dockerfile": "Dockerfile"}))
+    prepare(arguments(project, {"dockerfile": "Dockerfile"}, rules={rule: "advisory"}))
+
+
+def test_what_an_advisory_rule_finds_is_a_warning(project: Path, monkeypatch: pytest.MonkeyPatch):
+    warned: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warned.append)
+    (project / "Dockerfile").write_text(f"FROM {OFFICIAL_IMAGE}\nCOPY --from=ghcr.io/astral-sh/uv:latest /uv /uv\n")
+    prepare(arguments(project, {"dockerfile": "Dockerfile"}))
+    assert [text.partition("\n")[0].rpartition(" ")[2] for text in warned] == ["[image/floating-base]"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +234,7 @@ def test_all_that_is_wrong_with_a_build_is_said_before_anything_is_registered(pr
     [
         ({"dockerfile": "no"}, {}, "image.dockerfile: no does not exist; write it, or take the setting out"),
         (
-            {"dockerfile": "app/main.py", "context": "no"},
+            {"dockerfile": "Dockerfile", "context": "no"},
             {},
             "image.context: no is no folder; make it, or take the setting out",
         ),
@@ -211,19 +243,34 @@ def test_all_that_is_wrong_with_a_build_is_said_before_anything_is_registered(pr
             {},
             "image.dockerfile: out/hosts is outside the project; copy it into the project",
         ),
+        (
+            {"dockerfile": "app/main.py"},
+            {},
+            "image.dockerfile: app/main.py has no FROM; begin it with the image to build on",
+        ),
         ({"files": {"/a": "no"}}, {}, "image.files: no does not exist; make it, or take /a out of image.files"),
+        (
+            {"from_image": "docker.io/library/debian:12"},
+            {"generation": "1.x"},
+            (
+                "image.from_image: the image for SDK 0.x has no sandbox server [image/server-missing]\n"
+                f"sdk.generation: SDK {SDK_VERSION} cannot run under policy durable_object "
+                "[container/policy-of-generation]"
+            ),
+        ),
         (
             {},
             {"sdk_version": "1.0.3", "generation": "1.x"},
-            "SDK 1.x has no images to build on; name one of your own in image.from_image",
+            "image.variant: cloudflare/sandbox:1.0.3 is no base image [image/carrier-as-base]",
         ),
     ],
 )
 def test_what_files_and_versions_can_be_wrong(project: Path, settings: Any, more: Any, text: str):
     (project / "out").symlink_to("/etc")
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared
-        plan(arguments(project, settings, **more))
-    assert str(caught.value) == f"the image cannot be built:\n  {text}"
+    (project / "Dockerfile").write_text(f"FROM {OFFICIAL_IMAGE}\n")
+    with pytest.raises(SettingsError) as caught:
+        prepare(arguments(project, settings, **more))
+    assert [problem.splitlines()[0] for problem in caught.value.problems] == text.splitlines()
 
 
 PIN = "pin it exactly, so that the same settings always give the same image"
@@ -234,11 +281,8 @@ MISTAKES = [
     ),
     ({"reference": "Not An Image"}, "reference: expected an image reference such as docker.io/library/debian:12.8"),
     (
-        {"reference": "cloudflare/sandbox:0.12.10"},
-        (
-            "reference: name the registry too, as in "
-            "docker.io/cloudflare/sandbox:0.12.10: without it another registry may be meant"
-        ),
+        {"reference": f"cloudflare/sandbox:{SDK_VERSION}"},
+        (f"reference: name the registry too, as in {OFFICIAL_IMAGE}: without it another registry may be meant"),
     ),
     (
         {"reference": "docker.io/cloudflare/sandbox"},
@@ -299,13 +343,15 @@ MISTAKES = [
         {"environment": {"SANDBOX_VERSION": "1"}},
         "environment: SANDBOX_VERSION is set from the SDK's version; remove it",
     ),
-    (
-        {"environment": {"openai_api_key": "x"}},
+    *(
         (
-            "environment: openai_api_key looks like a secret, and everybody who can "
-            "pull an image can read its environment; bind it to the Worker as a secret, or name it in build_secrets if "
-            "only the build needs it"
-        ),
+            {"environment": {name: "$ecret-1"}},
+            (
+                f"environment: {name} looks like a secret, and everybody who can pull an image can read its "
+                "environment; bind it to the Worker as a secret, or name it in build_secrets if only the build needs it"
+            ),
+        )
+        for name in ("openai_api_key", "API_TOKEN", "JWT_SIGNING_KEY", "GITHUB_TOKEN_FOR_CI", "DB_PASSWORD_MAIN")
     ),
     (
         {"environment": {"A": "x\nRUN id"}},

@@ -6,7 +6,7 @@ import grpc
 import pulumi
 import pytest
 
-from components.provider.resources import get_registry_credentials
+from components.cloudflare.registry_credentials import get_registry_credentials
 from tests.components.monitor import deploy
 
 FUNCTION = "cloudflare-sandbox:index:getRegistryCredentials"

@@ -1,111 +1,17 @@
 """SandboxStack: exactly which resources there are, under which names, in which order, and what they are told."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pulumi
 import pytest
 
-from components import SandboxSettings, SandboxStack, SettingsError
-from tests.components.monitor import Recorded, deploy
-from tests.worker_build import share_packages
+from components import SandboxSettings, SettingsError
+from components.platform.sdk import SDK_VERSION
+from tests.components.monitor import Recorded
+from tests.components.stacks import ACCOUNT, DIGEST, FULL, MANAGED, SECRETS, Run
 
 GOLDEN = Path(__file__).parent / "golden"
-ACCOUNT = "a" * 32
-DIGEST = f"registry.example/{ACCOUNT}/ready@sha256:{'1' * 64}"
-MANAGED = f"registry.cloudflare.com/{ACCOUNT}/ready@sha256:{'1' * 64}"
-FULL: dict[str, Any] = {
-    "name": "box",
-    "account_id": ACCOUNT,
-    "image": {"build_secrets": ["PIP_TOKEN"]},
-    "further_sandboxes": {"python": {"class_name": "SandboxPython", "image": {"reference": DIGEST}}},
-    "storage": {"events": {"enabled": True}, "files": {"cors_origins": ["https://app.example.com"]}},
-    "domain": {
-        "hostname": "previews.example.com",
-        "zone": "example.com",
-        "zone_id": "b" * 32,
-        "api_hostname": "api.example.com",
-        "bypass": ["docs.previews.example.com"],
-        "shared_zone": "accept",
-    },
-    "access": {
-        "api_keys": {"ci": {"sha256": "c" * 64, "tenant": "team", "scopes": ["exec"]}},
-        "zero_trust": {
-            "team_domain": "team.cloudflareaccess.com",
-            "email_domains": ["example.com"],
-            "service_tokens": ["ci"],
-            "token_duration": "4380h",
-            "protect": ["api"],
-        },
-    },
-    "secrets": ["MODEL_API_KEY"],
-}
-SECRETS = {"MODEL_API_KEY": "model-secret", "PIP_TOKEN": "pip-secret"}
-ANSWERS: dict[str, Any] = {
-    "cloudflare-sandbox:index:getRegistryCredentials": lambda _: {
-        "host": "r.example",
-        "username": "v1",
-        "password": "p",
-    },
-    "cloudflare-sandbox:index:WorkerScript": lambda _: {
-        "versionId": "v1",
-        "namespaceIds": {"Sandbox": "n1"},
-        "url": None,
-    },
-    "cloudflare-sandbox:index:ContainerApplication": lambda given: {
-        "applicationId": f"app-{given['className']}",
-        "namespaceId": "n1",
-    },
-    "cloudflare-sandbox:index:RegistryImage": lambda given: {
-        "reference": f"r.example/{ACCOUNT}/{given['repository']}@{given['digest']}",
-        "size": 1,
-    },
-    "docker-build:index:Image": lambda _: {"digest": f"sha256:{'2' * 64}"},
-    "cloudflare:index/accountToken:AccountToken": lambda _: {"value": "token-value"},
-    "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication": lambda _: {"aud": "audience"},
-    "cloudflare:index/zeroTrustAccessServiceToken:ZeroTrustAccessServiceToken": lambda _: {
-        "clientId": "id",
-        "clientSecret": "client-secret",
-    },
-    "cloudflare:index/getAccountApiTokenPermissionGroupsList:getAccountApiTokenPermissionGroupsList": lambda _: {
-        "results": [
-            {"id": "d" * 32, "name": "Workers R2 Storage Bucket Item Read", "scopes": []},
-            {"id": "e" * 32, "name": "Workers R2 Storage Bucket Item Write", "scopes": []},
-        ]
-    },
-}
-
-
-Run = Callable[..., Recorded]
-
-
-@pytest.fixture
-def bundle(tmp_path: Path) -> str:
-    """A Worker that needs no bundling, in the project's folder."""
-    (tmp_path / "worker.js").write_text(
-        "class a {}\nexport { a as Sandbox, a as SandboxPython };\nexport default {};\n"
-    )
-    return "worker.js"
-
-
-@pytest.fixture
-def run(bundle: str, tmp_path: Path) -> Run:
-    """Deploy stacks of these settings, each with the ready Worker."""
-
-    def run(*documents: dict[str, Any], secrets: dict[str, str] | None = None, **options: Any) -> Recorded:
-        def program() -> None:
-            for document in documents:
-                worker = {"bundle": bundle, **document.get("worker", {})}
-                given = {"account_id": ACCOUNT, "sdk": {"version": "0.12.10"}, **document, "worker": worker}
-                settings = SandboxSettings.parse(given)
-                stack = SandboxStack(settings.name, settings, secrets=secrets, folder=tmp_path)
-                pulumi.export(settings.name, stack.outputs())
-
-        return deploy(program, answers=ANSWERS, **options)
-
-    return run
 
 
 def urns(recorded: Recorded) -> str:
@@ -165,7 +71,7 @@ def test_the_outputs_are_complete(run: Run):
             },
             "service_tokens": {"ci": {"client_id": "id", "client_secret": "client-secret"}},
             "environment": "lasting",
-            "sdk_version": "0.12.10",
+            "sdk_version": SDK_VERSION,
         }
     ]
     assert stack.secret_outputs == {"service_tokens"}
@@ -200,6 +106,35 @@ def test_the_worker_gets_everything_under_the_names_it_looks_for(run: Run):
     assert json.loads(bindings["SANDBOX_KINDS"]["text"]) == {"python": "SandboxPython"}
     assert bindings["MODEL_API_KEY"]["text"] == "model-secret"
     assert "bindings" in recorded.one("WorkerScript").secret_inputs
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"image": {"reference": DIGEST}},
+        FULL,
+        {
+            **FULL,
+            "storage": {
+                **{role: {"enabled": False} for role in ("files", "artifacts", "conversations")},
+                "backups": {"token": False},
+                "jurisdiction": "eu",
+                "existing": {
+                    "buckets": {"OLD": {"name": "old-bucket"}},
+                    "namespaces": {"KEPT": {"id": "f" * 32, "title": "kept"}},
+                },
+            },
+            "access": {"zero_trust": {**FULL["access"]["zero_trust"], "protect": ["api"], "scopes": ["exec"]}},
+            "worker": {"rate_limit": {}, "variables": {"OWN": "x"}, "bindings": {"AI": {"type": "ai"}}},
+        },
+    ],
+    ids=["smallest", "full", "other"],
+)
+def test_the_names_of_all_bindings_are_known_from_the_settings(run: Run, document: dict[str, Any]):
+    secrets = SECRETS if "secrets" in document else {}
+    settings = SandboxSettings.parse({"account_id": ACCOUNT, **document})
+    names = [name for _, names in settings.binding_names for name in names]
+    assert sorted(names) == sorted(run(document, secrets=secrets).one("WorkerScript").inputs["bindings"])
 
 
 def test_the_worker_is_told_what_sandboxes_may_reach(run: Run):
@@ -265,6 +200,16 @@ def test_two_stacks_cannot_have_one_host(run: Run):
     assert caught.value.problems == ["domain: *.previews.example belongs to the stack one too; choose another hostname"]
 
 
+def test_a_zone_is_asked_for_once_however_many_routes_and_hosts_it_has(run: Run):
+    routes = [{"pattern": f"{zone}/{path}", "zone": zone} for zone in ("one.example", "example.com") for path in "ab"]
+    domain = {name: value for name, value in FULL["domain"].items() if name != "zone_id"}
+    recorded = run({"image": {"reference": DIGEST}, "domain": domain, "worker": {"routes": routes}})
+    asked = [given["filter"]["name"] for token, given in recorded.calls if token.endswith(":getZone")]
+    assert sorted(asked) == ["example.com", "one.example"]
+    zones = {each.inputs["pattern"]: each.inputs["zoneId"] for each in recorded.of("WorkersRoute")}
+    assert (zones["one.example/a"], zones["example.com/b"]) == ("the id of one.example", "the id of example.com")
+
+
 def test_stacks_with_hosts_of_their_own_share_a_zone(run: Run):
     ready = {"image": {"reference": DIGEST}}
     hosts = ({"hostname": f"{name}.example.com", "zone": "example.com", "zone_id": "b" * 32} for name in ("one", "two"))
@@ -323,94 +268,3 @@ def test_in_generation_1_the_worker_carries_the_images(run: Run):
 def test_a_preview_knows_the_graph_and_asks_for_nothing(run: Run):
     recorded = run(FULL, secrets=SECRETS, preview=True)
     assert urns(recorded) == (GOLDEN / "full.txt").read_text()
-
-
-@pytest.mark.parametrize(
-    ("document", "secrets", "problems"),
-    [
-        (
-            {"account_id": None},
-            {},
-            ["account_id: is required; add it, or set CLOUDFLARE_ACCOUNT_ID where the program runs"],
-        ),
-        ({"secrets": ["A"]}, {}, ["secrets: A has no value; give it one"]),
-        ({}, {"A": "x"}, ["secrets: A is given and not named; name it there"]),
-    ],
-)
-def test_what_is_missing_is_said_before_anything_is_made(
-    run: Run, document: dict[str, Any], secrets: dict[str, str], problems: list[str]
-):
-    with pytest.raises(SettingsError) as caught:
-        run({"image": {"reference": DIGEST}, **document}, secrets=secrets)
-    assert caught.value.problems == problems
-
-
-def test_an_image_that_cannot_be_built_is_told_as_one_message(run: Run):
-    with pytest.raises(pulumi.RunError, match=r"^the image cannot be built:\n  image\.files: gone does not exist"):
-        run({"image": {"files": {"/app": "gone"}}})
-
-
-def test_the_sdk_version_must_be_what_the_lock_file_resolves(tmp_path: Path):
-    settings = SandboxSettings.parse({"account_id": ACCOUNT, "sdk": {"version": "0.12.9"}})
-    with pytest.raises(SettingsError) as caught:
-        deploy(lambda: SandboxStack("box", settings, folder=tmp_path))
-    assert caught.value.problems == [
-        "sdk.version: 0.12.9 is not what the Worker's lock file resolves (0.12.10); remove it, or update the SDK"
-    ]
-
-
-def test_a_worker_without_a_lock_file_needs_the_version(tmp_path: Path):
-    (tmp_path / "entry.ts").write_text("export default {};\n")
-    settings = SandboxSettings.parse({"account_id": ACCOUNT, "worker": {"entry": "entry.ts"}})
-    with pytest.raises(SettingsError) as caught:
-        deploy(lambda: SandboxStack("box", settings, folder=tmp_path))
-    assert caught.value.problems == [
-        "sdk.version: the Worker has no package-lock.json that names the SDK; add the version"
-    ]
-
-
-@pytest.mark.usefixtures("with_node")
-def test_the_sdk_version_must_be_what_the_worker_is_bundled_with(tmp_path: Path):
-    share_packages(tmp_path)
-    (tmp_path / "entry.ts").write_text("export { Sandbox } from '@cloudflare/sandbox';\nexport default {};\n")
-    document = {"account_id": ACCOUNT, "worker": {"entry": "entry.ts"}, "sdk": {"version": "0.12.9"}}
-    with pytest.raises(SettingsError) as caught:
-        deploy(lambda: SandboxStack("box", SandboxSettings.parse(document), folder=tmp_path))
-    (problem,) = caught.value.problems
-    assert problem == (
-        "sdk.version: 0.12.9 is not what the Worker is bundled with (0.12.10); correct it, or install that version "
-        "beside the Worker's entry"
-    )
-
-
-@pytest.mark.usefixtures("with_node")
-@pytest.mark.parametrize("key", ["entry", "bundle"])
-def test_a_worker_that_does_not_export_its_class_is_refused(key: str, tmp_path: Path):
-    share_packages(tmp_path)
-    (tmp_path / "main.js").write_text("export default { fetch() { return new Response('hi'); } };\n")
-    document = {"account_id": ACCOUNT, "worker": {key: "main.js"}, "sdk": {"version": "0.12.10"}}
-    with pytest.raises(pulumi.RunError) as caught:
-        deploy(lambda: SandboxStack("box", SandboxSettings.parse(document), folder=tmp_path))
-    assert str(caught.value).startswith(f"worker.{key}: the entry module does not export the class Sandbox")
-    assert "export { Sandbox } from '@cloudflare/sandbox'" in str(caught.value)
-
-
-def test_a_mandatory_rule_refuses_the_stack_before_anything_is_made(run: Run):
-    with pytest.raises(pulumi.RunError) as caught:
-        run({"image": {"reference": DIGEST}, "worker": {"variables": {"API_TOKEN": "abc"}}})
-    assert str(caught.value).startswith("worker.variables.API_TOKEN: ")
-    assert "\n  remedy: " in str(caught.value)
-
-
-def test_a_rule_can_be_made_advisory_and_then_warns(run: Run):
-    document = {"image": {"reference": DIGEST}, "worker": {"variables": {"API_TOKEN": "abc"}}}
-    with pytest.raises(pulumi.RunError) as caught:
-        run(document)
-    rule = str(caught.value).partition("[")[2].partition("]")[0]
-    assert any(f"[{rule}]" in warning for warning in run({**document, "rules": {rule: "advisory"}}).warnings)
-    assert not any(f"[{rule}]" in warning for warning in run({**document, "rules": {rule: "off"}}).warnings)
-
-
-def test_a_rule_that_does_not_exist_is_a_mistake():
-    with pytest.raises(SettingsError, match=r"rules: there is no rule flags/none; docs/rules\.md lists them"):
-        SandboxSettings.parse({"rules": {"flags/none": "off"}})

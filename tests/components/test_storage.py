@@ -9,7 +9,7 @@ import pytest
 
 from components.settings.storage import StorageSettings
 from components.storage import SandboxStorage, StorageArgs
-from tests.components.monitor import Recorded, Registered, deploy, unknown_inputs
+from tests.components.monitor import UNKNOWN, Recorded, Registered, deploy, unknown_inputs
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 READ, WRITE = "6a018a9f2fc74eb6b293b0c548f38b39", "2efd5506f9c8494dacb1fa10a3e7d5b6"
@@ -171,8 +171,26 @@ def test_permission_groups_that_are_given_are_not_looked_up():
 
 
 def test_a_permission_group_that_is_missing_is_named():
-    with pytest.raises(ValueError, match="the account has no permission group 'Workers R2 Storage Bucket Item Write'"):
+    with pytest.raises(pulumi.RunError) as told:
         made(groups=GROUPS[:1])
+    assert str(told.value) == (
+        "storage.backups.token: the account has no permission group 'Workers R2 Storage Bucket Item Write' to give a "
+        "token; set token_permission_groups to the ids of the groups to use, or token to false"
+    )
+
+
+def test_an_account_of_the_same_program_is_awaited_and_then_asked():
+    def program() -> None:
+        account = pulumi_cloudflare.Account("new", name="new").id
+        SandboxStorage("storage", StorageArgs(StorageSettings(), account, ("sandbox", "dev")))
+
+    preview = deploy(program, preview=True)
+    assert preview.calls == []
+    assert preview.one("AccountToken").inputs["policies"][0]["permissionGroups"] == UNKNOWN
+    token = {"cloudflare:index/accountToken:AccountToken": lambda _: {"value": "the value"}}
+    recorded = deploy(program, answers={LOOKUP: lambda _: {"results": GROUPS}, **token})
+    assert [given["accountId"] for _, given in recorded.calls] == ["new-id"]
+    assert recorded.one("AccountToken").inputs["policies"][0]["permissionGroups"] == [{"id": WRITE}, {"id": READ}]
 
 
 def test_the_worker_gets_bindings_variables_and_secrets():

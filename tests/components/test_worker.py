@@ -8,6 +8,7 @@ import pytest
 
 from components import worker
 from components.bundle.worker import Module, WorkerBundle
+from components.settings import SettingsError
 from components.settings.worker import WorkerSettings
 from components.worker import SandboxWorker, WorkerArgs
 from tests.components.monitor import Recorded, deploy, unknown_inputs
@@ -205,11 +206,26 @@ def test_classes_of_generation_1_carry_their_images():
     assert inputs["bindings"]["Other"] == {"type": "durable_object_namespace", "className": "Other"}
 
 
-def test_two_bindings_of_one_name_are_refused():
-    with pytest.raises(
-        ValueError, match=r"^the binding Sandbox of worker\.variables is already one of a sandbox class"
-    ):
-        run({"variables": {"Sandbox": "x"}})
+def test_every_name_that_two_bindings_have_is_told_with_both_owners():
+    with pytest.raises(SettingsError) as told:
+        run(
+            {"variables": {"Sandbox": "x", "RATE_LIMITER": "x", "KEY": "x"}, "rate_limit": {}},
+            given=lambda: {"secrets": {"KEY": "x", "ENVIRONMENT": "x"}, "variables": {"ENVIRONMENT": "lasting"}},
+        )
+    assert str(told.value) == (
+        "4 mistakes in the sandbox settings:\n"
+        "  secrets: ENVIRONMENT is already the name of a binding by this package; choose another one\n"
+        "  worker.variables: Sandbox is already the name of a binding by class_name; choose another one\n"
+        "  worker.variables: RATE_LIMITER is already the name of a binding by worker.rate_limit; choose another one\n"
+        "  worker.variables: KEY is already the name of a binding by secrets; choose another one"
+    )
+
+
+@pytest.mark.parametrize("name", ["ENVIRONMENT", "RATE_LIMITER"])
+def test_a_binding_that_was_given_does_not_replace_another(name: str):
+    given = {"bindings": {name: {"type": "kv_namespace", "namespace_id": "n"}}, "variables": {"ENVIRONMENT": "lasting"}}
+    with pytest.raises(SettingsError, match=f"{name} is already the name of a binding by bindings"):
+        run({"rate_limit": {}}, given=lambda: given)
 
 
 def test_two_scripts_do_not_share_a_rate_limiter():

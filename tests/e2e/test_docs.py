@@ -1,13 +1,12 @@
 """Every command in the documentation runs, and prints what the documentation shows."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from tests.checkout import Checkout
+from tools.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Not run from here, and why.
 ELSEWHERE = {

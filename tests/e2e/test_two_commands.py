@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from tests.checkout import Checkout
+from tools.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.engine
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 
+from bench.fuzz.emulator import Fuzz
 from emulator.registry import Operation
-from tests.emulator import sdk
-from tests.emulator.fuzz import Fuzz
+from testbed.emulator import sdk
 
 VALUES = {
     "direction": "asc",

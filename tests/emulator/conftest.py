@@ -5,74 +5,16 @@ Answers to the official SDK and to plain requests are all checked against the of
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from cloudflare import Cloudflare
 
-from emulator.registry import API, load_services
-from emulator.router import Router, split
 from emulator.testing import Running, running
-from tests.emulator import official
-from tests.emulator.runtime_stage import PACKAGES, Stage, fetch_runtime
-from tests.emulator.wrangler_cli import wrangler, wrangler_program  # noqa: F401 - fixtures for all tests here
-from tools import toolchain
-
-ROUTER = Router(operation for service in load_services() for operation in service.operations)
-
-
-def judge(response: httpx.Response) -> None:
-    """Fail when an answer of the API is not what the description says."""
-    path = response.request.url.path
-    if not path.startswith(API):
-        return
-    operation = ROUTER.find(split(path))[0].get(response.request.method)
-    if operation is None:
-        return
-    response.read()
-    complaint = official.complaint(operation.method, operation.path, response)
-    assert not complaint, f"{operation.id}: {complaint}"
-
-
-class Control:
-    """The control routes, and the API without a client library."""
-
-    def __init__(self, emulator: Running, token: str = "") -> None:
-        self.emulator = emulator
-        headers = {"authorization": f"Bearer {token or emulator.token}"}
-        self.http = httpx.Client(headers=headers, timeout=20, event_hooks={"response": [judge]})
-
-    def api(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """Call the API."""
-        return self.http.request(method, self.emulator.url + path, **options)
-
-    def refusal(self, method: str, path: str, **options: Any) -> tuple[int, int, str]:
-        """Call the API, which refuses: status, code and text of the first error."""
-        response = self.api(method, path, **options)
-        envelope = response.json()
-        assert envelope["success"] is False
-        assert envelope["result"] is None
-        error = envelope["errors"][0]
-        return response.status_code, error["code"], error["message"]
-
-    def control(self, method: str, path: str, **options: Any) -> Any:
-        """Call a control route; its result."""
-        response = self.http.request(method, f"{self.emulator.origin}/_emulator{path}", **options)
-        assert response.status_code < 300, response.text
-        return response.json()["result"]
-
-    def fault(self, **rule: Any) -> Any:
-        """Put a fault in force."""
-        return self.control("POST", "/faults", json=rule)
-
-    def advance(self, seconds: float) -> None:
-        """Move the emulator's clock on."""
-        self.control("POST", "/clock", json={"advance": seconds})
-
-    def as_token(self, token: str) -> "Control":
-        """The same emulator, called with another token."""
-        return Control(self.emulator, token)
+from testbed.emulator.control import Control, judge
+from testbed.emulator.runtime_stage import PACKAGES, Stage, fetch_runtime
+from testbed.wrangler.cli import Wrangler, install
+from tools.setup import toolchain
 
 
 @pytest.fixture(scope="session")
@@ -134,13 +76,25 @@ def account(emulator: Running) -> str:
 
 @pytest.fixture
 def zone(emulator: Running) -> str:
-    return str(emulator.world.store.find("zone", "", "name", "sandbox.example")[0]["id"])
+    return str(emulator.state.store.find("zone", "", "name", "sandbox.example")[0]["id"])
+
+
+@pytest.fixture(scope="session")
+def wrangler_program() -> tuple[Path, Path]:
+    """Folder of node, and wrangler's entry."""
+    node = toolchain.load().node
+    return node, install(node) / "node_modules" / "wrangler" / "bin" / "wrangler.js"
+
+
+@pytest.fixture
+def wrangler(wrangler_program: tuple[Path, Path], emulator: Running, tmp_path: Path) -> Wrangler:
+    home = tmp_path / "home"
+    home.mkdir()
+    return Wrangler(*wrangler_program, emulator, home)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs wrangler, which takes seconds a call, and what needs workerd."""
+    """Mark what runs wrangler, which takes seconds a call."""
     for item in items:
-        if item.path.name.startswith("test_runtime"):
-            item.add_marker("workerd")
         if "wrangler" in getattr(item, "fixturenames", ()):
             item.add_marker("wrangler")

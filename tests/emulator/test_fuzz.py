@@ -1,14 +1,14 @@
-"""The short form of the fuzz; `python -m tests.emulator.fuzz` is the long one."""
+"""The short form of the fuzz; `python -m bench.fuzz.emulator` is the long one."""
 
 from pathlib import Path
 
 import pytest
 
+from bench.fuzz import emulator as fuzz
+from bench.fuzz.emulator import Fuzz
 from emulator.query import Query
 from emulator.testing import running
-from tests.emulator import fuzz
 from tests.emulator.asking import Asking
-from tests.emulator.fuzz import Fuzz
 
 
 def test_four_thousand_requests(tmp_path: Path):

@@ -16,6 +16,7 @@ from emulator.multipart import parse_multipart
 from emulator.registry import Service
 from emulator.router import DuplicateRouteError, Router, split
 from emulator.schema import either, fields, flag, items, nullable, number, problems, text
+from emulator.services.r2 import objects
 from emulator.services.workers.source import read_module, read_service_worker
 from emulator.store import StateInUseError, Store
 from emulator.vault import Vault
@@ -75,6 +76,14 @@ def test_one_store_per_folder(store: Store, tmp_path: Path):
     Store(tmp_path / "state").close()
 
 
+def test_a_join_that_fails_leaves_no_file(tmp_path: Path):
+    blobs = Blobs(tmp_path)
+    there = blobs.put(b"one part")
+    with pytest.raises(FileNotFoundError):
+        objects.joined(blobs, [{"sha256": there}, {"sha256": "0" * 64}])
+    assert list((tmp_path / "incoming").iterdir()) == []
+
+
 def test_blobs(tmp_path: Path):
     blobs = Blobs(tmp_path)
     digest = blobs.put(b"content")
@@ -104,7 +113,7 @@ def test_the_key_is_its_owners(tmp_path: Path):
 def _service(*paths: str) -> Service:
     service = Service("s", source="x", date="2026-11-16", base="")
     for index, path in enumerate(paths):
-        service.operation("GET", path, name=str(index))(lambda _call: None)
+        service.get(path, lambda _call: None, name=str(index))
     return service
 
 
@@ -141,6 +150,7 @@ CHECK = fields(
         ({"name": "", "kind": "x"}, ["name must be 1 to 3 characters long"]),
         ({"kind": "x"}, ["name is required"]),
         ({"name": "a", "kind": "x", "more": 1}, ["more is not a known field"]),
+        ({"name": "a", "kind": "x", "": 1}, ['"" is not a known field']),
         ({"name": "a", "kind": True}, ["kind must be a number"]),
         ({"name": "a", "kind": 0.5}, ["kind must be a whole number"]),
         ({"name": "a", "kind": "x", "list": [1]}, ["list[0] must be a boolean"]),

@@ -21,11 +21,11 @@ import pytest
 
 from emulator.registry import load_services
 from emulator.settings import Settings
+from emulator.state import State
 from emulator.table import fidelity_table
-from emulator.world import World
-from tests.emulator.workers_upload import parts
+from testbed.emulator.workers_upload import parts
+from tools.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 TOKEN = "process_test_token_0123456789_0123456789"
 ENV = {**os.environ, "CLOUDFLARE_API_TOKEN": TOKEN}
 
@@ -127,10 +127,10 @@ def test_a_kill_in_the_middle_of_writing_loses_nothing_acknowledged(tmp_path: Pa
             time.sleep(0.01)
         process.kill()
         writer.join(10)
-    world = World(Settings(), tmp_path)
-    assert world.store.complaints() == []
-    stored = {queue["queue_name"] for queue in world.store.select("queue", account)}
-    world.close()
+    state = State(Settings(), tmp_path)
+    assert state.store.complaints() == []
+    stored = {queue["queue_name"] for queue in state.store.select("queue", account)}
+    state.close()
     assert set(acknowledged) <= stored
     assert len(stored) <= len(acknowledged) + 1
 
@@ -253,7 +253,7 @@ def test_a_state_that_cannot_be_used_is_one_sentence(tmp_path: Path):
     (tmp_path / "state.sqlite3").write_bytes(b"not a database, whatever its name says" * 100)
     done = subprocess.run(_command(tmp_path), cwd=ROOT, env=ENV, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == f"Cannot use the state folder {tmp_path}: file is not a database. Mend it, or name another.\n"
+    assert done.stderr == f"Cannot use the state folder {tmp_path}: file is not a database. Fix it, or name another.\n"
 
 
 def test_it_may_open_many_files(tmp_path: Path):

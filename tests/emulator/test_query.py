@@ -10,7 +10,7 @@ import pytest
 
 from emulator.query import Query
 from emulator.registry import API, Fidelity, Operation, load_services
-from tests.emulator import sdk
+from testbed.emulator import sdk
 from tests.emulator.asking import NOT_HERE, VALUES
 
 

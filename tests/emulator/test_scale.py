@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from emulator.settings import Settings
-from emulator.world import World
+from emulator.state import State
 
 COUNT = 10_000
 
 
-def _fill(world: World, zone: str, count: int) -> None:
-    with world.store.transaction():
+def _fill(state: State, zone: str, count: int) -> None:
+    with state.store.transaction():
         for number in range(count):
             record = {
                 "id": f"{number:032x}",
@@ -26,11 +26,11 @@ def _fill(world: World, zone: str, count: int) -> None:
                 "created_on": "2026-11-16T08:00:00Z",
                 "modified_on": "2026-11-16T08:00:00Z",
             }
-            world.store.put("dns_record", zone, record["id"], record, labels={"name": record["name"]})
+            state.store.put("dns_record", zone, record["id"], record, labels={"name": record["name"]})
 
 
 def test_ten_thousand_records_can_be_listed_page_by_page(raw: Any, zone: str):
-    _fill(raw.emulator.world, zone, COUNT)
+    _fill(raw.emulator.state, zone, COUNT)
     path = f"/zones/{zone}/dns_records"
     seen, page, times = 0, 1, []
     while True:
@@ -48,11 +48,11 @@ def test_ten_thousand_records_can_be_listed_page_by_page(raw: Any, zone: str):
 
 
 def test_opening_a_full_state_reads_nothing(tmp_path: Path):
-    world = World(Settings(), tmp_path)
-    _fill(world, "z" * 32, COUNT)
-    world.close()
+    state = State(Settings(), tmp_path)
+    _fill(state, "z" * 32, COUNT)
+    state.close()
     started = time.process_time()
-    again = World(Settings(), tmp_path)
+    again = State(Settings(), tmp_path)
     assert time.process_time() - started < 0.3
     assert again.store.count("dns_record", "z" * 32) == COUNT
     again.close()

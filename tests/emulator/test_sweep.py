@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from emulator.testing import running
-from tests.emulator.conftest import Control
-from tests.emulator.workers_upload import Uploads, parts
+from testbed.emulator.control import Control
+from testbed.emulator.workers_upload import Uploads, parts
 
 KINDS = ("worker_asset", "worker_asset_session", "worker_tail")
 
@@ -60,7 +60,7 @@ def test_a_sweep_at_any_time_leaves_what_is_in_use(tmp_path: Path):
         token = send_asset(uploads, "one", "a" * 32)
         uploads.raw.api("PUT", f"{uploads.base}/scripts/two", files=parts({"assets": {"jwt": token}}))
         uploads.raw.api("DELETE", f"{uploads.base}/scripts/one")
-        emulator.loop.call_soon_threadsafe(emulator.world.sweep)
+        emulator.loop.call_soon_threadsafe(emulator.state.sweep)
         assert len(uploads.get("scripts")) == 1
         assert blobs(tmp_path) == 2
         uploads.put("two", keep_assets=True)

@@ -16,11 +16,11 @@ from cryptography import x509
 
 from emulator import server, tls
 from emulator.testing import Running, running
-from tests.emulator.conftest import Control
-from tests.emulator.runtime_stage import PACKAGES, Stage
+from testbed.emulator.control import Control
+from testbed.emulator.runtime_stage import PACKAGES, Stage
+from testbed.wrangler.cli import Wrangler
 from tests.emulator.test_process import TOKEN, _program
-from tests.emulator.wrangler_cli import Wrangler
-from tools import toolchain
+from tools.setup import toolchain
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import pytest
 
 from emulator.settings import Account
 from emulator.testing import running
-from tests import installed
-from tests.engine.cloud import Cloud, Program, copy_of_the_program
-from tests.project import Project
-from tools import bases, builder, engine
-from tools.emulated import Emulated
-from tools.toolchain import Toolchain
+from testbed import installed
+from testbed.cloud import Cloud, Program, copy_of_the_program
+from testbed.project import Project
+from tools.local import bases, builder, engine
+from tools.local.emulator import Emulated
+from tools.setup.toolchain import Toolchain
 
 ZONES = ("example.com", "previews.example")
 
@@ -34,7 +34,7 @@ def cloud(tmp_path: Path) -> Iterator[Cloud]:
 def program(cloud: Cloud, tools_provided: Toolchain, tmp_path: Path) -> Iterator[Program]:
     folder = tmp_path / "checkout"
     copy_of_the_program(folder)
-    pulumi = engine.isolated(tools_provided, tmp_path / "world", extra=cloud.env)
+    pulumi = engine.isolated(tools_provided, tmp_path / "engine", extra=cloud.env)
     project = Project(folder, pulumi)
     project.succeed("stack", "init", "test")
     host = cloud.emulator.origin.removeprefix("http://")

@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.loopback import with_registries
-from tests.orphans import eventually, processes_with
-from tests.worker_build import share_packages
+from testbed.loopback import with_registries
+from testbed.orphans import eventually, processes_with
+from testbed.worker_build import share_packages
 from tools.paths import ROOT, cache_root
 
 # Installs, deploys three times and runs containers, each with a limit of its own.
@@ -45,7 +45,7 @@ class Place:
         return subprocess.run(argv, cwd=cwd or self.folder, env=self.env, check=False, **silent)
 
     def command(self, *arguments: str, code: int = 0) -> tuple[Any, str]:
-        """Give the document that a command prints, and what it says on the way."""
+        """Return the document that a command prints, and what it says on the way."""
         done = self.run("sandbox-stack", "local", *arguments, "--format", "json")
         assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout) if done.stdout else None, done.stderr
@@ -120,6 +120,32 @@ def test_a_project_lives_on_this_machine_from_the_package_alone(place: Place):
 
     run_the_example_of_the_documentation(place, saved)
     assert_nothing_is_left(place)
+
+
+def test_the_way_of_the_readme_leads_from_an_empty_folder_to_a_worker_of_ones_own(environment: Path, tmp_path: Path):
+    way = (ROOT / "README.md").read_text().partition("Without an account, in an empty folder")[2]
+    install, *typed = way.partition("```text\n")[2].partition("```")[0].splitlines()
+    assert install == "python3 -m venv .venv && .venv/bin/pip install --quiet 'PACKAGE[local]'"
+    made = Place(tmp_path, environment)
+    made.folder.mkdir()
+    (made.folder / ".venv").symlink_to(environment)  # what installing would do, without asking anybody
+    init, up = (line.removeprefix(".venv/bin/sandbox-stack ").split() for line in typed)
+    assert made.run("sandbox-stack", *init).returncode == 0
+    packages = next(share_packages(made.folder).glob("packages/*/node_modules"))
+    (made.folder / "worker" / "node_modules").symlink_to(packages)
+    try:
+        told, _ = made.command(*up[1:], "--port", "0")
+        source = made.folder / "worker" / "src" / "index.ts"
+        source.write_text(source.read_text().replace("POST a script to /run", "changed by hand"))
+        _, said = made.command(*up[1:])
+        assert "1 updated" in said
+        key = (made.folder / told["key_file"]).read_text().strip()
+        host = httpx.URL(told["api_url"])
+        headers = {"host": host.netloc.decode(), "authorization": f"Bearer {key}"}
+        assert "changed by hand" in httpx.get(f"http://127.0.0.1:{host.port}/", headers=headers).text
+    finally:
+        made.run("sandbox-stack", "local", "down", "--force")
+    assert_nothing_is_left(made)
 
 
 def follow_the_log(place: Place, told: dict[str, Any], key: str) -> None:

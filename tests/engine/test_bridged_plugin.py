@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from emulator.testing import Running, running
-from tests.orphans import eventually, processes_with, seconds_until_gone
-from tests.project import MakeProject, Project
-from tools import bridged
+from testbed.account import EmulatedAccount
+from testbed.orphans import eventually, processes_with, seconds_until_gone
+from testbed.project import MakeProject, Project
+from tools.local import bridged
 from tools.paths import ROOT
 
 pytestmark = pytest.mark.engine
@@ -82,39 +82,31 @@ SECOND = {
 RESOURCES = 17  # with the stack itself
 
 
-class Cloud:
+class Cloud(EmulatedAccount):
     """An emulated account with a Worker, and the project that deploys to it."""
 
     def __init__(self, emulator: Running, project: Project) -> None:
-        self.emulator, self.project = emulator, project
-        self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=30)
+        super().__init__(emulator)
+        self.project = project
         env: Any = project.pulumi.env
-        env.update({"CLOUDFLARE_API_TOKEN": emulator.token, "CLOUDFLARE_BASE_URL": emulator.url})
+        env.update(self.env)
         metadata = json.dumps({"main_module": "a.js", "compatibility_date": "2026-10-01"})
         files = {
             "metadata": (None, metadata, "application/json"),
             "a.js": ("a.js", "export default {};", "application/javascript+module"),
         }
-        path = f"{emulator.url}/accounts/{emulator.account_id}/workers/scripts/small"
-        assert self.http.put(path, files=files).status_code == 200
+        self.api("PUT", "/workers/scripts/small", files=files)
 
     def write(self, settings: dict[str, Any]) -> None:
         values = {"account": self.emulator.account_id, **settings}
         (self.project.folder / "settings.json").write_text(json.dumps(values))
-        self.clear()
-
-    def clear(self) -> None:
-        self.http.delete(f"{self.emulator.origin}/_emulator/journal")
+        self.clear_journal()
 
     def calls(self) -> list[str]:
         """The requests since the last time."""
-        entries = self.http.get(f"{self.emulator.origin}/_emulator/journal").json()["result"]
-        self.clear()
+        entries = self.journal()
+        self.clear_journal()
         return sorted(f"{each['method']} {each['operation']}" for each in entries)
-
-    def held(self) -> dict[str, int]:
-        state: dict[str, int] = self.http.get(f"{self.emulator.origin}/_emulator/state").json()["result"]["deployed"]
-        return state
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +127,7 @@ FUNCTIONS = ["GET tokens.account_permission_groups", "GET zones.get_zone", "GET 
 @pytest.mark.long
 def test_the_whole_life(cloud: Cloud):
     """Preview and a second up call nothing but the functions; destroy leaves only what was there before."""
-    project, before = cloud.project, cloud.held()
+    project, before = cloud.project, cloud.deployed()
     cloud.write(FIRST)
     assert f"+ {RESOURCES} to create" in project.succeed("preview")
     assert cloud.calls() == FUNCTIONS
@@ -166,12 +158,12 @@ def test_the_whole_life(cloud: Cloud):
     again = json.loads(project.succeed("stack", "output", "--json", "--show-secrets"))
     assert again == outputs
 
-    cloud.clear()
+    cloud.clear_journal()
     assert f"- {RESOURCES} deleted" in project.succeed("destroy", "--yes", "--skip-preview")
     calls = cloud.calls()
     assert {call.split()[0] for call in calls} == {"DELETE"}
     assert len(calls) == RESOURCES - 5  # lifecycle, lock, managed domain and cron trigger make no call
-    assert cloud.held() == before
+    assert cloud.deployed() == before
 
 
 BUCKET = """
@@ -186,7 +178,7 @@ def test_drift_import_and_what_is_gone(cloud: Cloud):
     program.write_text(BUCKET.format(account=account, more=""))
     buckets = f"{cloud.emulator.url}/accounts/{account}/r2/buckets"
     assert cloud.http.post(buckets, json={"name": "files"}).status_code == 200
-    cloud.clear()
+    cloud.clear_journal()
     token, flags = "cloudflare:index/r2Bucket:R2Bucket", ("--generate-code=false", "--yes", "--skip-preview")
     project.succeed("import", token, "bucket", f"{account}/files/default", "--protect=false", *flags)
     assert cloud.calls() == ["GET r2.get_bucket", "GET r2.get_bucket"]
@@ -242,7 +234,7 @@ def test_nothing_outlives_a_cli_that_was_killed(cloud: Cloud):
         cli.kill()
         cli.wait()
         assert seconds_until_gone(lambda: processes_with(cloud.emulator.url)) < 40
-    cloud.clear()
+    cloud.clear_journal()
     time.sleep(2)
     assert cloud.calls() == [], "a plugin without an engine sends nothing more"
 

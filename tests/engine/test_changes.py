@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.cloud import Program
+from testbed.cloud import Program
 
 pytestmark = pytest.mark.engine
 
@@ -70,9 +70,7 @@ def test_a_bucket_with_objects_outlives_the_stack_until_it_is_emptied(program: P
     bucket = f"/r2/{program.cloud.emulator.account_id}/sandbox-test-files/objects"
     program.cloud.control("PUT", f"{bucket}/a")
     # The emulator's own refusal, but final: of others the plugin thinks better for three minutes.
-    program.cloud.control(
-        "POST",
-        "/faults",
+    program.cloud.fault(
         operation="r2.delete_bucket",
         times=0,
         status=409,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import spans
-from tests.bench.cases import Case
-from tests.bench.commands import run
-from tests.bench.sides import LIKE, WHOLE, Pulumi
-from tests.bench.stage import Stage, count, served
-from tools.toolchain import Toolchain
+from bench.deployments import spans
+from bench.deployments.cases import Case
+from bench.deployments.commands import run
+from bench.deployments.sides import LIKE, WHOLE, Pulumi
+from bench.deployments.stage import Stage, count, served
+from tools.setup.toolchain import Toolchain
 
 CALLS = {
     "like": {"first deploy": (2, 3), "no-op": (0, 0), "one line of code": (2, 1), "image by reference": (4, 1)},
@@ -40,14 +40,14 @@ def test_calls_plugins_and_processes(
     found = {}
     for case in (Case.FIRST, Case.NOTHING, Case.CODE, Case.IMAGE):
         side.prepare(case, 1)
-        stage.forget_calls()
+        stage.cloud.clear_journal()
         for command in side.commands(case):
             run(command)
         calls = count(stage.journal())
         found[str(case)] = (calls.reads, calls.writes)
     assert found == CALLS[name]
 
-    stage.forget_calls()
+    stage.cloud.clear_journal()
     run(side.command("preview", "--expect-no-changes"))
     assert count(stage.journal()).writes == 0
 

@@ -7,27 +7,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
+from components.platform.sdk import SDK_VERSION
 from emulator.testing import Running, running
-from tests.emulator.oci import Registry
-from tests.project import MakeProject, Project
-from tools import bases, builder
-from tools.emulated import Emulated
+from testbed.cloud import Cloud
+from testbed.project import MakeProject, Project
+from tests.emulator.services.registry.oci import Registry
+from tools.local import bases, builder
+from tools.local.emulator import Emulated
 from tools.paths import ROOT
-from tools.toolchain import Toolchain
+from tools.setup.toolchain import Toolchain
 
 pytestmark = pytest.mark.engine
 
-VERSION = "0.12.10"
 PLUGIN = f"plugins: {{providers: [{{name: cloudflare-sandbox, path: {ROOT}/components/provider/bin}}]}}\n"
 PROGRAM = f"""
 import json, pathlib, sys
 sys.path.insert(0, {str(ROOT)!r})
 import pulumi
 from components.image import ImageArgs, SandboxImage
-from components.provider.resources import ContainerApplication, WorkerScript
+from components.cloudflare.sandbox import ContainerApplication, WorkerScript
 from components.settings.image import ImageSettings
 
 here = pathlib.Path(__file__).parent
@@ -69,16 +69,15 @@ export default { async fetch() { return new Response(); } };
 """
 
 
-class World:
+class ImageDeployment(Cloud):
     """A project with an image, a builder and an emulated account."""
 
-    version = VERSION
+    version = SDK_VERSION
 
     def __init__(self, project: Project, emulator: Running, settings: dict[str, Any]) -> None:
-        self.project, self.emulator, self.settings = project, emulator, settings
-        self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=30)
-        env = {"CLOUDFLARE_API_TOKEN": emulator.token, "CLOUDFLARE_BASE_URL": emulator.url}
-        project.pulumi.env.update(env)  # type: ignore[attr-defined]
+        super().__init__(emulator)
+        self.project, self.settings = project, settings
+        project.pulumi.env.update(self.env)  # type: ignore[attr-defined]
         self.write("app/main.py", "print(1)\n")
 
     def write(self, path: str, text: str) -> None:
@@ -93,24 +92,9 @@ class World:
         self.write("settings.json", json.dumps(given))
         self.write("index.js", CODE)
 
-    def control(self, method: str, path: str, **body: Any) -> Any:
-        address = f"{self.emulator.origin}/_emulator{path}"
-        return self.http.request(method, address, json=body or None).raise_for_status().json()["result"]
-
     def applications(self) -> list[str]:
         """Images that applications run."""
-        address = f"{self.emulator.url}/accounts/{self.emulator.account_id}/containers/applications"
-        return [each["configuration"]["image"] for each in self.http.get(address).json()["result"]]
-
-    def calls(self) -> list[str]:
-        """What was asked since the last time."""
-        found = [f"{each['method']} {each['path']}" for each in self.control("GET", "/journal")]
-        self.control("DELETE", "/journal")
-        return [each for each in found if "/_emulator/" not in each]
-
-    def deployed(self) -> dict[str, int]:
-        found: dict[str, int] = self.control("GET", "/state")["deployed"]
-        return found
+        return [each["configuration"]["image"] for each in self.api("GET", "/containers/applications")]
 
     def outputs(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.project.succeed("stack", "output", "--json"))
@@ -118,11 +102,8 @@ class World:
 
     def registry(self, *permissions: str) -> Registry:
         """The registry, with credentials."""
-        address = f"{self.emulator.url}/accounts/{self.emulator.account_id}"
-        minted = self.http.post(
-            f"{address}/containers/registries/registry.cloudflare.com/credentials",
-            json={"expiration_minutes": 5, "permissions": permissions},
-        ).json()["result"]
+        wanted = {"expiration_minutes": 5, "permissions": permissions}
+        minted = self.api("POST", "/containers/registries/registry.cloudflare.com/credentials", json=wanted)
         return Registry(self.emulator.origin, minted["password"])
 
     def config(self) -> Any:
@@ -141,192 +122,193 @@ def emulator(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.fixture
-def world(
+def deployment(
     emulator: Running, make_project: MakeProject, tools_provided: Toolchain, isolated_engine: Any
-) -> Iterator[World]:
+) -> Iterator[ImageDeployment]:
     project = make_project(PROGRAM, name="images", extra_yaml=PLUGIN)
     host = emulator.origin.removeprefix("http://")
     with builder.serving(
         tools_provided, host, Path(isolated_engine.env["DOCKER_CONFIG"]), mirror=f"http://{host}"
     ) as serving:
         assert serving.reason == ""
-        yield World(project, emulator, {"builder": {"name": serving.name}})
+        yield ImageDeployment(project, emulator, {"builder": {"name": serving.name}})
 
 
 @pytest.mark.long
-def test_the_whole_life(world: World):
-    world.set(files={"/app": "app"}, environment={"GREETING": 'say "hi" to $USER \\ ok'}, ports=[8080])
-    world.calls()
-    assert "+ 4 to create" in world.project.succeed("preview")
-    assert [each for each in world.calls() if not each.startswith("GET")] == []
-    world.project.up()
-    first = world.outputs()
-    host, account = world.emulator.origin.removeprefix("http://"), world.emulator.account_id
+def test_the_whole_life(deployment: ImageDeployment):
+    deployment.set(files={"/app": "app"}, environment={"GREETING": 'say "hi" to $USER \\ ok'}, ports=[8080])
+    deployment.calls()
+    assert "+ 4 to create" in deployment.project.succeed("preview")
+    assert [each for each in deployment.calls() if not each.startswith("GET")] == []
+    deployment.project.up()
+    first = deployment.outputs()
+    host, account = deployment.emulator.origin.removeprefix("http://"), deployment.emulator.account_id
     name = re.escape(f"{host}/{account}/sandbox-test-image@")
     assert re.fullmatch(rf"{name}sha256:[0-9a-f]{{64}}", first["reference"])
     assert first["repository"] == "sandbox-test-image"
     assert first["size"] > 100
-    config = world.config()
+    config = deployment.config()
     assert config["architecture"] == "amd64"
     assert config["config"]["Labels"]["stand-in"] == "true"
     assert config["config"]["Entrypoint"] == ["/container-server/sandbox"]
     assert 'GREETING=say "hi" to $USER \\ ok' in config["config"]["Env"]
     assert "8080/tcp" in config["config"]["ExposedPorts"]
-    world.calls()
-    world.project.up("--expect-no-changes")
-    assert world.calls() == [
+    deployment.calls()
+    deployment.project.up("--expect-no-changes")
+    assert deployment.calls() == [
         f"POST /client/v4/accounts/{account}/containers/registries/registry.cloudflare.com/credentials"
     ]
-    world.project.succeed("preview", "--expect-no-changes")
-    assert world.calls() == []
-    world.project.succeed("refresh", "--yes", "--skip-preview", "--expect-no-changes")
-    world.write("app/main.py", "print(2)\n")
-    shown = world.project.succeed("preview")
+    deployment.project.succeed("preview", "--expect-no-changes")
+    assert deployment.calls() == []
+    deployment.project.succeed("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+    deployment.write("app/main.py", "print(2)\n")
+    shown = deployment.project.succeed("preview")
     assert "update" in shown
     assert "replace" in shown
-    world.project.up()
-    second = world.outputs()
+    deployment.project.up()
+    second = deployment.outputs()
     assert second["reference"] != first["reference"]
     assert second["context_hash"] != first["context_hash"]
-    assert world.deployed()["image_manifest"] == 1
-    world.project.succeed("destroy", "--yes", "--skip-preview")
-    assert world.deployed() == {}
+    assert deployment.deployed()["image_manifest"] == 1
+    deployment.project.succeed("destroy", "--yes", "--skip-preview")
+    assert deployment.deployed() == {}
 
 
-def test_a_dockerfile_of_ones_own_is_built_with_secrets_that_stay_out_of_everything(world: World):
+def test_a_dockerfile_of_ones_own_is_built_with_secrets_that_stay_out_of_everything(deployment: ImageDeployment):
     secret = "value-of-the-build-secret"
-    world.project.succeed("config", "set", "--secret", "INDEX_TOKEN", secret)
-    base = f"FROM docker.io/cloudflare/sandbox:{VERSION}"
-    world.write("own/Dockerfile", f"{base}\nCOPY kept.txt left-out* /data/\nLABEL made=here\n")
-    world.write("own/.dockerignore", "left-out*\n")
-    world.write("own/kept.txt", "kept")
-    world.write("own/left-out.txt", "left out")
-    world.set(dockerfile="own/Dockerfile", build_secrets=["INDEX_TOKEN"])
-    shown = world.project.up("--diff")
-    first = world.outputs()
-    assert world.config()["config"]["Labels"]["made"] == "here"
-    world.write("own/left-out.txt", "changed")
-    world.project.up("--expect-no-changes")
-    state = world.project.succeed("stack", "export")
-    assert secret not in shown + state + json.dumps(world.config())
-    world.write("own/kept.txt", "changed")
-    world.project.up()
-    assert world.outputs()["reference"] != first["reference"]
-    world.write("own/Dockerfile", base.replace(VERSION, "0.12.9"))
-    shown = world.project.fail("preview")
-    assert (
-        "own/Dockerfile: line 1: docker.io/cloudflare/sandbox:0.12.9 is not the version of @cloudflare/sandbox that "
-        f"the Worker has ({VERSION}); write docker.io/cloudflare/sandbox:{VERSION}"
-    ) in shown
+    deployment.project.succeed("config", "set", "--secret", "INDEX_TOKEN", secret)
+    base = f"FROM docker.io/cloudflare/sandbox:{SDK_VERSION}"
+    deployment.write("own/Dockerfile", f"{base}\nCOPY kept.txt left-out* /data/\nLABEL made=here\n")
+    deployment.write("own/.dockerignore", "left-out*\n")
+    deployment.write("own/kept.txt", "kept")
+    deployment.write("own/left-out.txt", "left out")
+    deployment.set(dockerfile="own/Dockerfile", build_secrets=["INDEX_TOKEN"])
+    shown = deployment.project.up("--diff")
+    first = deployment.outputs()
+    assert deployment.config()["config"]["Labels"]["made"] == "here"
+    deployment.write("own/left-out.txt", "changed")
+    deployment.project.up("--expect-no-changes")
+    state = deployment.project.succeed("stack", "export")
+    assert secret not in shown + state + json.dumps(deployment.config())
+    deployment.write("own/kept.txt", "changed")
+    deployment.project.up()
+    assert deployment.outputs()["reference"] != first["reference"]
+    deployment.write("own/Dockerfile", base.replace(SDK_VERSION, "0.12.9"))
+    shown = deployment.project.fail("preview")
+    assert f"own/Dockerfile:1: the image has version 0.12.9, the package {SDK_VERSION} [versions/image-tag]" in shown
+    assert f"remedy: Use the tag {SDK_VERSION} of docker.io/cloudflare/sandbox." in shown
 
 
-def test_a_ready_image_needs_no_builder_and_asks_nothing(world: World):
-    world.settings = {}
+def test_a_ready_image_needs_no_builder_and_asks_nothing(deployment: ImageDeployment):
+    deployment.settings = {}
     reference = f"registry.example/team/sandbox@sha256:{'0' * 64}"
-    world.set(reference=reference)
-    world.calls()
-    assert "+ 2 created" in world.project.up()
-    assert world.calls() == []
-    assert world.outputs() == {"reference": reference, "repository": "", "context_hash": ""}
+    deployment.set(reference=reference)
+    deployment.calls()
+    assert "+ 2 created" in deployment.project.up()
+    assert deployment.calls() == []
+    assert deployment.outputs() == {"reference": reference, "repository": "", "context_hash": ""}
 
 
-def test_a_kept_image_survives(world: World):
-    world.set(keep=True)
-    world.project.up()
-    world.project.succeed("destroy", "--yes", "--skip-preview")
-    assert world.deployed()["image_manifest"] == 1
+def test_a_kept_image_survives(deployment: ImageDeployment):
+    deployment.set(keep=True)
+    deployment.project.up()
+    deployment.project.succeed("destroy", "--yes", "--skip-preview")
+    assert deployment.deployed()["image_manifest"] == 1
 
 
-def test_going_back_to_an_earlier_image_works(world: World):
-    world.set(files={"/app": "app"})
+def test_going_back_to_an_earlier_image_works(deployment: ImageDeployment):
+    deployment.set(files={"/app": "app"})
     for text in ("print(1)\n", "print(2)\n", "print(1)\n"):
-        world.write("app/main.py", text)
-        world.project.up()
-        assert world.config()["architecture"] == "amd64"
-        assert world.deployed()["image_manifest"] == 1
-    world.project.up("--expect-no-changes")
+        deployment.write("app/main.py", text)
+        deployment.project.up()
+        assert deployment.config()["architecture"] == "amd64"
+        assert deployment.deployed()["image_manifest"] == 1
+    deployment.project.up("--expect-no-changes")
 
 
-def test_a_build_on_preview_shows_a_failing_build_and_pushes_nothing(world: World):
-    world.settings["builder"]["on_preview"] = True
-    world.write("own/Dockerfile", f"FROM docker.io/cloudflare/sandbox:{VERSION}\nCOPY missing /\n")
-    world.set(dockerfile="own/Dockerfile")
-    world.calls()
-    assert "missing" in world.project.fail("preview")
-    world.write("own/missing", "found")
-    world.project.succeed("preview")
-    assert [each for each in world.calls() if not each.startswith(("GET", "HEAD"))] == []
+def test_a_build_on_preview_shows_a_failing_build_and_pushes_nothing(deployment: ImageDeployment):
+    deployment.settings["builder"]["on_preview"] = True
+    deployment.write("own/Dockerfile", f"FROM docker.io/cloudflare/sandbox:{SDK_VERSION}\nCOPY missing /\n")
+    deployment.set(dockerfile="own/Dockerfile")
+    deployment.calls()
+    assert "missing" in deployment.project.fail("preview")
+    deployment.write("own/missing", "found")
+    deployment.project.succeed("preview")
+    assert [each for each in deployment.calls() if not each.startswith(("GET", "HEAD"))] == []
 
 
-def test_the_old_image_stays_until_the_application_has_moved_and_stays_when_it_has_not(world: World):
-    world.control("PUT", "/containers/pace", deletion=0, step=0, preparation=0)
-    world.set(application=True, files={"/app": "app"})
-    world.project.up()
-    first = world.outputs()["reference"]
-    assert world.applications() == [first]
-    world.write("app/main.py", "print(2)\n")
-    world.control("POST", "/faults", operation="containers.create_rollout", status=400, times=0)
-    world.project.fail("up", "--yes", "--skip-preview")
-    assert world.applications() == [first]
-    assert world.deployed()["image_manifest"] == 2, "the application still runs the old one"
-    world.control("DELETE", "/faults")
-    world.write("app/main.py", "print(1)\n")
-    world.project.up()
-    (image,) = world.applications()
-    assert image == world.outputs()["reference"]
-    assert world.config()["architecture"] == "amd64", "what an unfinished run wanted to delete is used again"
-    world.write("app/main.py", "print(3)\n")
-    world.project.up()
-    assert world.applications() == [world.outputs()["reference"]]
-    world.project.succeed("destroy", "--yes", "--skip-preview")
-    assert world.deployed() == {}
+def test_the_old_image_stays_until_the_application_has_moved_and_stays_when_it_has_not(deployment: ImageDeployment):
+    deployment.control("PUT", "/containers/durations", json={"deletion": 0, "step": 0, "preparation": 0})
+    deployment.set(application=True, files={"/app": "app"})
+    deployment.project.up()
+    first = deployment.outputs()["reference"]
+    assert deployment.applications() == [first]
+    deployment.write("app/main.py", "print(2)\n")
+    deployment.fault(operation="containers.create_rollout", status=400, times=0)
+    deployment.project.fail("up", "--yes", "--skip-preview")
+    assert deployment.applications() == [first]
+    assert deployment.deployed()["image_manifest"] == 2, "the application still runs the old one"
+    deployment.control("DELETE", "/faults")
+    deployment.write("app/main.py", "print(1)\n")
+    deployment.project.up()
+    (image,) = deployment.applications()
+    assert image == deployment.outputs()["reference"]
+    assert deployment.config()["architecture"] == "amd64", "what an unfinished run wanted to delete is used again"
+    deployment.write("app/main.py", "print(3)\n")
+    deployment.project.up()
+    assert deployment.applications() == [deployment.outputs()["reference"]]
+    deployment.project.succeed("destroy", "--yes", "--skip-preview")
+    assert deployment.deployed() == {}
 
 
-def test_the_helper_of_generation_1_is_copied_into_any_image(world: World):
-    world.version = "1.0.3"
+def test_the_helper_of_generation_1_is_copied_into_any_image(deployment: ImageDeployment):
+    deployment.version = "1.0.3"
     helper = {"content": base64.b64encode(b"helper").decode(), "mode": 0o755}
     images = {"cloudflare/sandbox": {"/usr/local/bin/sandbox-shim": helper}, "library/debian": {}}
     for repository, files in images.items():
-        world.control("POST", "/registry/images", repository=repository, tags=["1.0.3", "12.8"], files=files)
-    world.set(from_image="docker.io/library/debian:12.8", files={"/app": "app"})
-    world.project.up()
-    config = world.config()
+        image = {"repository": repository, "tags": ["1.0.3", "12.8"], "files": files}
+        deployment.control("POST", "/registry/images", json=image)
+    deployment.set(from_image="docker.io/library/debian:12.8", files={"/app": "app"})
+    deployment.project.up()
+    config = deployment.config()
     assert len(config["rootfs"]["diff_ids"]) == 3
     assert "Entrypoint" not in config["config"]
 
 
-def test_an_image_that_somebody_deleted_is_built_again_as_the_message_says(world: World):
-    world.set()
-    world.project.up()
-    name, _, digest = world.outputs()["reference"].partition("/")[2].partition("@")
-    assert world.registry("push")("DELETE", f"{name}/manifests/{digest}").status_code == 202
-    world.project.succeed("refresh", "--yes", "--skip-preview")
-    shown = world.project.fail("up", "--yes", "--skip-preview")
+def test_an_image_that_somebody_deleted_is_built_again_as_the_message_says(deployment: ImageDeployment):
+    deployment.set()
+    deployment.project.up()
+    name, _, digest = deployment.outputs()["reference"].partition("/")[2].partition("@")
+    assert deployment.registry("push")("DELETE", f"{name}/manifests/{digest}").status_code == 202
+    deployment.project.succeed("refresh", "--yes", "--skip-preview")
+    shown = deployment.project.fail("up", "--yes", "--skip-preview")
     assert f"the registry has no image {name}@{digest}; it was not pushed, or somebody deleted it. Build it" in shown
-    resources = json.loads(world.project.succeed("stack", "export"))["deployment"]["resources"]
+    resources = json.loads(deployment.project.succeed("stack", "export"))["deployment"]["resources"]
     (build,) = [each["urn"] for each in resources if each["type"] == "docker-build:index:Image"]
-    world.project.up("--replace", build)
-    assert world.config()["architecture"] == "amd64"
+    deployment.project.up("--replace", build)
+    assert deployment.config()["architecture"] == "amd64"
 
 
-def test_the_stand_in_can_be_deployed_where_nothing_can_be_built(world: World):
-    emulator = world.emulator
+def test_the_stand_in_can_be_deployed_where_nothing_can_be_built(deployment: ImageDeployment):
+    emulator = deployment.emulator
     reference = bases.seed_empty(Emulated(emulator.url, emulator.account_id, emulator.token))
-    world.settings = {}
-    world.set(application=True, reference=reference)
-    world.project.up()
-    assert world.applications() == [reference]
+    deployment.settings = {}
+    deployment.set(application=True, reference=reference)
+    deployment.project.up()
+    assert deployment.applications() == [reference]
 
 
 @pytest.mark.parametrize(
-    "base", [{"variant": "python"}, {"from_image": f"docker.io/cloudflare/sandbox:{VERSION}-python"}]
+    "base", [{"variant": "python"}, {"from_image": f"docker.io/cloudflare/sandbox:{SDK_VERSION}-python"}]
 )
-def test_steps_that_install_packages_are_understood_and_need_an_operating_system(world: World, base: dict[str, str]):
-    world.project.succeed("config", "set", "--secret", "INDEX", "value-of-the-build-secret")
+def test_steps_that_install_packages_are_understood_and_need_an_operating_system(
+    deployment: ImageDeployment, base: dict[str, str]
+):
+    deployment.project.succeed("config", "set", "--secret", "INDEX", "value-of-the-build-secret")
     packages = {"apt": ["jq=1.6"], "pip": ["polars[numpy]==1.31.0"], "npm": ["@scope/tool@2.0.0"]}
-    world.set(**base, **packages, build_secrets=["INDEX"])
-    shown = world.project.fail("up", "--yes", "--skip-preview")
+    deployment.set(**base, **packages, build_secrets=["INDEX"])
+    shown = deployment.project.fail("up", "--yes", "--skip-preview")
     # BuildKit tells why only when the step's own output reaches it before the step's end does.
     assert re.search(r'process "/bin/sh -c apt-get update .*jq=1\.6.*" did not complete successfully', shown), shown
     assert "value-of-the-build-secret" not in shown
-    assert world.deployed() == {}
+    assert deployment.deployed() == {}

@@ -13,15 +13,15 @@ import yaml
 
 from components.init.answers import Answers
 from components.init.plan import plan
+from docs.generators import template as project_template
 from emulator.settings import Account
 from emulator.testing import running
-from tests import project_template
-from tests.engine.cloud import Cloud
-from tests.project import Project
-from tests.worker_build import share_packages
-from tools import builder, engine
+from testbed.cloud import Cloud
+from testbed.project import Project
+from testbed.worker_build import share_packages
+from tools.local import builder, engine
 from tools.paths import LOCAL
-from tools.toolchain import Toolchain
+from tools.setup.toolchain import Toolchain
 
 # Installs, builds an image and runs a container besides four commands of the engine, each with a limit of its own.
 pytestmark = [pytest.mark.engine, pytest.mark.workerd, pytest.mark.containers, pytest.mark.timeout(1200)]
@@ -43,7 +43,7 @@ def cloud(tools_provided: Toolchain, tmp_path: Path) -> Iterator[Cloud]:
         seeded = Cloud(served)
         base = tools_provided.base_image
         assert base, "set-up could not make the base image on this machine; see `make setup`"
-        seeded.control("POST", "/registry/layouts", repository="cloudflare/sandbox", folder=str(base))
+        seeded.control("POST", "/registry/layouts", json={"repository": "cloudflare/sandbox", "folder": str(base)})
         yield seeded
         seeded.http.close()
 
@@ -77,7 +77,7 @@ def test_a_new_project_with_a_worker_of_its_own_runs(
     packages = next(share_packages(folder).glob("packages/*/node_modules"))
     (folder / "worker" / "node_modules").symlink_to(packages)
 
-    pulumi = engine.isolated(tools_provided, tmp_path / "world", extra=cloud.env)
+    pulumi = engine.isolated(tools_provided, tmp_path / "engine", extra=cloud.env)
     project = Project(folder, pulumi)
     project.succeed("stack", "init", "dev")
     host = cloud.emulator.origin.removeprefix("http://")

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import MakeProject
-from tools import engine, toolchain
+from testbed.project import MakeProject
+from tools.local import engine
+from tools.paths import ROOT
+from tools.setup import toolchain
 
-ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 pytestmark = pytest.mark.engine
 
@@ -30,7 +31,7 @@ def host_folders() -> dict[str, Path]:
 def isolated_engine(
     request: pytest.FixtureRequest, tools_provided: toolchain.Toolchain, tmp_path: Path
 ) -> engine.Engine:
-    pulumi = engine.isolated(tools_provided, tmp_path / "world")
+    pulumi = engine.isolated(tools_provided, tmp_path / "engine")
     search = f"{host_folders()[request.param]}{os.pathsep}{pulumi.env['PATH']}"
     return replace(pulumi, env={**pulumi.env, "PATH": search})
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from testbed.cloud import Cloud, Program
+from testbed.project import Project
 from tests import ports
-from tests.engine.cloud import Cloud, Program
-from tests.project import Project
 
 pytestmark = pytest.mark.engine
 
@@ -52,13 +52,15 @@ def test_a_token_that_is_missing_or_wrong_is_told_without_a_traceback(token: str
     program.settings({"environment": "throw-away", "domain": DOMAIN})
     for command in EVERY_RUN:
         assert words in failed(with_env(program, CLOUDFLARE_API_TOKEN=token), *command)
-    assert "worker" not in program.cloud.deployed()
+    assert program.cloud.deployed() == {}
 
 
 def test_a_zone_that_is_not_there_is_named_with_its_setting(program: Program):
     program.settings({**BARE, "domain": {**DOMAIN, "hostname": "box.missing.example", "zone": "missing.example"}})
     words = "domain.zone: 0 zones called missing.example can be seen with this API token, and one is needed; set"
-    assert words in failed(program.project, "preview")
+    for command in EVERY_RUN:
+        assert words in failed(program.project, *command)
+    assert program.cloud.deployed() == {}
     program.settings({**BARE, "domain": {"hostname": "missing.example"}})
     assert "domain.hostname, which stands for the zone as domain.zone is not set: 0 zones called" in failed(
         program.project, "preview"
@@ -88,3 +90,11 @@ def test_a_clear_message_of_the_program_is_the_last_word(program: Program):
     for command in EVERY_RUN:
         shown = failed(program.project, *command)
         assert "name: use 1 to 32 lower-case letters" in shown
+
+
+def test_credentials_for_the_registry_that_are_refused_are_told_before_anything_is_made(program: Program):
+    program.settings({"environment": "throw-away", "storage": BARE["storage"]})
+    token = token_without(program.cloud, "Workers Containers Write")
+    shown = failed(with_env(program, CLOUDFLARE_API_TOKEN=token), "up", "--yes", "--skip-preview")
+    assert "getRegistryCredentials" in shown
+    assert program.cloud.deployed() == {"token": 1}, "only what the test made"

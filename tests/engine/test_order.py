@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from components.platform.sdk import OFFICIAL_IMAGE
 from components.stack import LEFT_ALONE, MAYBE_AHEAD
-from tests.engine.cloud import Program
+from testbed.cloud import Program
 
 pytestmark = pytest.mark.engine
 
@@ -20,7 +21,7 @@ UPLOAD = "/workers/scripts/sandbox-test"
 def write_dockerfile(program: Program, *lines: str) -> None:
     folder = program.project.folder / "own"
     folder.mkdir(exist_ok=True)
-    (folder / "Dockerfile").write_text("\n".join(["FROM docker.io/cloudflare/sandbox:0.12.10", *lines, ""]))
+    (folder / "Dockerfile").write_text("\n".join([f"FROM {OFFICIAL_IMAGE}", *lines, ""]))
 
 
 def live(program: Program) -> dict[str, Any]:

@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from components import SandboxSettings
+from components.platform.sdk import SDK_VERSION
 from components.rules import check
 from components.settings.facts import facts
 from emulator.testing import Running, running
+from testbed.account import EmulatedAccount
+from testbed.project import MakeProject, Project
 from tests.policy.examples import TODAY
-from tests.project import MakeProject, Project
 from tools.paths import ROOT
 
 pytestmark = pytest.mark.engine
@@ -69,30 +70,28 @@ ContainerApplication("application", {{
 """
 
 
-class World:
+class JudgedProject(EmulatedAccount):
     """A project, an emulated account, and the pack's configuration."""
 
     def __init__(self, project: Project, emulator: Running) -> None:
-        self.project, self.emulator = project, emulator
-        self.http = httpx.Client(headers={"authorization": f"Bearer {emulator.token}"}, timeout=30)
+        super().__init__(emulator)
+        self.project = project
         env: Any = project.pulumi.env
-        env.update({"CLOUDFLARE_API_TOKEN": emulator.token, "CLOUDFLARE_BASE_URL": emulator.url})
+        env.update(self.env)
         (project.folder / "worker.js").write_text(CODE)
         image = {"repository": f"{emulator.account_id}/ready", "tags": ["1"], "labels": {}}
-        made = self.http.post(f"{emulator.origin}/_emulator/registry/images", json=image)
-        assert made.status_code == 201, made.text
+        made = self.control("POST", "/registry/images", json=image)
         host = emulator.origin.removeprefix("http://")
-        self.image = f"{host}/{emulator.account_id}/ready@{made.json()['result']['digest']}"
+        self.image = f"{host}/{emulator.account_id}/ready@{made['digest']}"
 
     def write(self, **settings: Any) -> None:
         values = {"account_id": self.emulator.account_id, **settings}
         (self.project.folder / "settings.json").write_text(json.dumps(values))
-        self.http.delete(f"{self.emulator.origin}/_emulator/journal")
+        self.clear_journal()
 
     def written(self) -> list[str]:
         """What changed the account since the settings were written."""
-        entries = self.http.get(f"{self.emulator.origin}/_emulator/journal").json()["result"]
-        return [each["operation"] for each in entries if each["method"] not in {"GET", "HEAD"}]
+        return [each["operation"] for each in self.journal() if each["method"] not in {"GET", "HEAD"}]
 
     def config(self, **policies: Any) -> list[str]:
         path = self.project.folder / "policies.json"
@@ -107,15 +106,15 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture
-def whole(emulator: Running, make_project: MakeProject) -> World:
+def whole(emulator: Running, make_project: MakeProject) -> JudgedProject:
     emulator.reset()
-    return World(make_project(WHOLE, extra_yaml=PLUGIN), emulator)
+    return JudgedProject(make_project(WHOLE, extra_yaml=PLUGIN), emulator)
 
 
 @pytest.fixture
-def parts(emulator: Running, make_project: MakeProject) -> World:
+def parts(emulator: Running, make_project: MakeProject) -> JudgedProject:
     emulator.reset()
-    return World(make_project(PARTS, extra_yaml=PLUGIN), emulator)
+    return JudgedProject(make_project(PARTS, extra_yaml=PLUGIN), emulator)
 
 
 GOOD: dict[str, Any] = {"open": False, "date": "2026-10-01", "max_instances": 1}
@@ -126,7 +125,7 @@ PUBLIC = """[mandatory]  storage-public-bucket  (cloudflare:index:R2ManagedDomai
 PASSED = "✅ cloudflare-sandbox@v"
 
 
-def test_a_violation_is_refused_at_preview_with_its_text_and_nothing_is_written(parts: World):
+def test_a_violation_is_refused_at_preview_with_its_text_and_nothing_is_written(parts: JudgedProject):
     parts.write(**GOOD | {"open": True, "image": parts.image})
     output = parts.project.fail("preview", "--policy-pack", PACK)
     assert PUBLIC in output
@@ -135,14 +134,14 @@ def test_a_violation_is_refused_at_preview_with_its_text_and_nothing_is_written(
     assert parts.written() == []
 
 
-def test_a_run_without_a_preview_is_refused_before_the_resource_is_made(parts: World):
+def test_a_run_without_a_preview_is_refused_before_the_resource_is_made(parts: JudgedProject):
     parts.write(**GOOD | {"date": "2999-01-01", "image": parts.image})
     output = parts.project.fail("up", "--yes", "--skip-preview", "--policy-pack", PACK)
     assert "the compatibility date 2999-01-01 is in the future [flags/date-future]" in output
     assert [operation for operation in parts.written() if operation.startswith("workers")] == []
 
 
-def test_levels_and_exceptions_come_from_the_configuration(parts: World):
+def test_levels_and_exceptions_come_from_the_configuration(parts: JudgedProject):
     """Unknown values, such as the bucket's id in a variable, are no obstacle."""
     parts.write(**GOOD | {"open": True, "image": parts.image})
     output = parts.project.succeed("preview", *parts.config(**{"storage-public-bucket": "advisory"}))
@@ -161,17 +160,17 @@ def test_levels_and_exceptions_come_from_the_configuration(parts: World):
     assert parts.written() == []
 
 
-READY: dict[str, Any] = {"name": "box", "sdk": {"version": "0.12.10"}, "worker": {"bundle": "worker.js"}}
+READY: dict[str, Any] = {"name": "box", "sdk": {"version": SDK_VERSION}, "worker": {"bundle": "worker.js"}}
 
 
-def test_our_own_stack_passes_at_preview_and_while_it_is_made(whole: World):
+def test_our_own_stack_passes_at_preview_and_while_it_is_made(whole: JudgedProject):
     whole.write(**READY, environment="throw-away", image={"reference": whole.image})
     output = whole.project.succeed("up", "--yes", "--policy-pack", PACK)
     assert output.count(PASSED) == 2
     assert "[advisory]" not in output
 
 
-def test_what_needs_several_resources_is_found_with_the_words_of_the_settings(whole: World):
+def test_what_needs_several_resources_is_found_with_the_words_of_the_settings(whole: JudgedProject):
     variables = {"WARM_POOL_MAX_INSTANCES": "7"}
     document = {**READY, "image": {"reference": whole.image}, "container": {"max_instances": 3}}
     document["worker"] = {**READY["worker"], "variables": variables}
@@ -198,6 +197,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return packages / "pulumi_cloudflare_sandbox" / "policy"
 
 
-def test_the_pack_of_the_wheel_judges_alike(parts: World, installed: Path):
+def test_the_pack_of_the_wheel_judges_alike(parts: JudgedProject, installed: Path):
     parts.write(**GOOD | {"open": True, "image": parts.image})
     assert PUBLIC in parts.project.fail("preview", "--policy-pack", str(installed))

@@ -1,10 +1,12 @@
 """This repository's own program on the real engine, with a real build, against the emulated account."""
 
 import json
+from typing import Any
 
 import pytest
 
-from tests.engine.cloud import Program
+from components.platform.sdk import OFFICIAL_IMAGE, SDK_VERSION
+from testbed.cloud import Program
 
 pytestmark = pytest.mark.engine
 
@@ -27,7 +29,7 @@ def test_a_stack_from_nothing_to_nothing(program: Program):
         "x": outputs["bucket_names"]
     } == {
         "environment": "throw-away",
-        "sdk_version": "0.12.10",
+        "sdk_version": SDK_VERSION,
         "service_tokens": "[secret]",
         "worker_name": "sandbox-test",
         "worker_version_id": outputs["worker_version_id"],
@@ -93,6 +95,38 @@ def test_wrong_settings_stop_the_preview_with_all_mistakes_and_no_traceback(prog
     assert "name: use 1 to 32 lower-case letters" in output
     assert "colour: no such setting; known are access, account_id" in output
     assert "Traceback" not in output
+    assert program.cloud.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "finding"),
+    [
+        (
+            {"image": {"dockerfile": "own/Dockerfile"}},
+            "own/Dockerfile:2: ENTRYPOINT /mine replaces the sandbox server [image/entrypoint]",
+        ),
+        (
+            {"further_sandboxes": {"py": {"class_name": "SandboxPy", "image": {"dockerfile": "own/Dockerfile"}}}},
+            "own/Dockerfile:2: ENTRYPOINT /mine replaces the sandbox server [image/entrypoint]",
+        ),
+        (
+            {"image": {"pip": ["polars==1.31.0"]}},
+            "image.pip: the variant default has no Python [image/installer]",
+        ),
+        ({"image": {"files": {"/app": "nowhere"}}}, "image.files: nowhere does not exist"),
+    ],
+)
+def test_what_a_mandatory_rule_refuses_registers_nothing(program: Program, settings: dict[str, Any], finding: str):
+    folder = program.project.folder / "own"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text(f"FROM {OFFICIAL_IMAGE}\nENTRYPOINT /mine\n")
+    program.settings({**SMALL, **settings})
+    output = program.project.fail("up", "--yes", "--skip-preview")
+    assert finding in output
+    assert "Traceback" not in output
+    assert "unhandled" not in output
+    resources = json.loads(program.project.succeed("stack", "export"))["deployment"].get("resources") or []
+    assert [each["type"] for each in resources if not each["type"].startswith("pulumi:")] == []
     assert program.cloud.calls() == []
 
 

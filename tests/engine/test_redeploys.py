@@ -1,11 +1,11 @@
-"""`pulumi up` with changed code while the Worker is asked: the short form of `python -m tests.engine.redeploys`."""
+"""`pulumi up` with changed code while the Worker is asked: short form of `python -m bench.deployments.redeploys`."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.engine.redeploys import redeployed
-from tools.toolchain import Toolchain
+from bench.deployments.redeploys import redeployed
+from tools.setup.toolchain import Toolchain
 
 pytestmark = pytest.mark.engine
 

@@ -5,8 +5,8 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from typing import Any
 
+from components.facts.stack import Fact, Stack
 from components.rules import Finding, check
-from components.rules.facts import Fact, Stack
 from components.rules.finding import Check, Rule
 
 TODAY = date(2026, 11, 16)
@@ -17,7 +17,7 @@ def judged(stack: Stack) -> list[Finding]:
 
 
 def forgetting(known: Any) -> Iterator[Any]:
-    """Give copies of a stack in each of which one fact is unknown."""
+    """Return copies of a stack in each of which one fact is unknown."""
     for each in fields(known):
         value = getattr(known, each.name)
         if value is not None and each.default is None:

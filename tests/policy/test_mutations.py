@@ -36,7 +36,7 @@ def function_of(rule: Rule) -> ast.FunctionDef:
 
 
 def mutants(function: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Give the function with one condition broken, for every way to break one."""
+    """Return the function with one condition broken, for every way to break one."""
     for position, node in enumerate(ast.walk(function)):
         for number, wrong in enumerate(broken(node)):
             changed = copy.deepcopy(function)

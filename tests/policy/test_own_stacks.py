@@ -3,28 +3,22 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from components import SandboxSettings
 from components.check.project import check_path
+from components.facts.stack import Package
+from components.platform.sdk import SDK_VERSION
 from components.rules import check
-from components.rules.facts import Package
 from components.settings.facts import facts
+from tests import stack_files
 from tests.policy.examples import TODAY
-
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = sorted([*ROOT.glob("Pulumi.*.yaml"), *(ROOT / "examples").glob("*.yaml")])
-VERSION = "0.12.10"
+from tools.paths import ROOT
 
 
-def sandbox_settings(path: Path) -> dict[str, object]:
-    found: dict[str, object] = yaml.safe_load(path.read_text())["config"]["sandbox-stack:settings"]
-    return found
-
-
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", stack_files.FILES, ids=stack_files.name)
 def test_no_rule_finds_anything_in_our_stacks(path: Path):
-    stack = facts(SandboxSettings.parse(sandbox_settings(path)), Package.of(declared=VERSION, locked=VERSION))
+    package = Package.of(declared=SDK_VERSION, locked=SDK_VERSION)
+    stack = facts(SandboxSettings.parse(stack_files.settings(path)), package)
     assert [finding.text() for finding in check(stack, today=TODAY)] == []
 
 
@@ -60,7 +54,7 @@ def test_what_settings_say_reaches_the_rules():
             "domain": {"hostname": "previews.example.com"},
         }
     )
-    found = check(facts(settings, Package.of(locked=VERSION)), today=TODAY)
+    found = check(facts(settings, Package.of(locked=SDK_VERSION)), today=TODAY)
     assert [(each.rule, each.where) for each in found] == [
         ("flags/date-future", "worker.compatibility_date"),
         ("versions/image-tag", "image.reference"),

@@ -1,5 +1,6 @@
 """The policy pack without an engine: facts from recorded programs, levels, exceptions, and values nobody knows."""
 
+import shutil
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -9,7 +10,6 @@ import pulumi
 import pulumi_cloudflare as cf
 import pulumi_docker_build as docker_build
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,23 +17,22 @@ from components import ContainerApplication, SandboxSettings, SandboxStack, Work
 from components.crossguard import facts, workers
 from components.crossguard.pack import Pack, Report, Setting
 from components.crossguard.resource import Resource
-from components.provider.lifecycle.values import UNKNOWN
-from components.provider.wire import Secret
+from components.platform.sdk import SDK_VERSION
+from components.pulumi_protocol.values import UNKNOWN, Secret
 from components.rules import CATALOGUE, check
 from components.settings.facts import facts as facts_of_settings
+from tests import stack_files
 from tests.components.monitor import UNKNOWN as RECORDED_UNKNOWN
 from tests.components.monitor import Recorded, Registered, deploy
-from tests.components.test_stack import ANSWERS, DIGEST
+from tests.components.stacks import ANSWERS, DIGEST
 from tests.policy.examples import TODAY
+from tools.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ACCOUNT = "a" * 32
-VERSION = "0.12.10"
 ANSWERED = {
     **ANSWERS,
     "cloudflare:index/getZone:getZone": lambda _: {"zoneId": "b" * 32, "id": "b" * 32},
 }
-DOCUMENTS = sorted([*ROOT.glob("Pulumi.*.yaml"), *(ROOT / "examples").glob("*.yaml")])
 
 
 def resource_of(said: Registered, recorded: Recorded) -> Resource:
@@ -99,7 +98,7 @@ def stack_of(tmp_path: Path) -> Run:
         # The settings' own judgement is off, so that what is wrong reaches the pack.
         ready = {
             "account_id": ACCOUNT,
-            "sdk": {"version": VERSION},
+            "sdk": {"version": SDK_VERSION},
             "rules": dict.fromkeys(CATALOGUE, "off"),
             **document,
         }
@@ -114,9 +113,13 @@ def stack_of(tmp_path: Path) -> Run:
 
 
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_nothing_is_found_in_our_stacks(stack_of: Run, path: Path, preview: bool):
-    document = yaml.safe_load(path.read_text())["config"]["sandbox-stack:settings"]
+@pytest.mark.parametrize("path", stack_files.FILES, ids=stack_files.name)
+def test_nothing_is_found_in_our_stacks(stack_of: Run, path: Path, preview: bool, tmp_path: Path):
+    document = stack_files.settings(path)
+    if path.parent != ROOT:
+        shutil.copytree(path.parent, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+    if "entry" in document.get("worker", {}):
+        del document["worker"]["entry"]  # the Worker is a ready one here
     recorded = stack_of(document, preview=preview)
     assert [each.text for each in judged(recorded)] == []
     assert recorded.of("WorkerScript")
@@ -136,7 +139,7 @@ WRONG: dict[str, Any] = {
 
 def test_the_pack_says_what_the_settings_say(stack_of: Run):
     """The same rules with the same words; only the place is another."""
-    parsed = SandboxSettings.parse({"account_id": ACCOUNT, "sdk": {"version": VERSION}, **WRONG})
+    parsed = SandboxSettings.parse({"account_id": ACCOUNT, "sdk": {"version": SDK_VERSION}, **WRONG})
     by_settings = {(each.rule.replace("/", "-"), each.what) for each in check(facts_of_settings(parsed), today=TODAY)}
     recorded = stack_of(WRONG)
     by_pack = {(policy, first.partition(": ")[2].rpartition(" [")[0]) for policy, _, first in said(judged(recorded))}

@@ -55,7 +55,7 @@ def test_an_expired_exception_is_a_finding_beside_the_one_it_covered():
         "exceptions.accepted[0]: the exception for storage/public-bucket at open expired on 2026-11-15 "
         "[check/exception-expired]\n"
         "  why: An exception that nobody looks at again is a rule that nobody keeps.\n"
-        "  remedy: Mend the finding, or renew the exception with its reason.\n"
+        "  remedy: Fix the finding, or renew the exception with its reason.\n"
         "  see: https://developers.cloudflare.com/r2/buckets/public-buckets/"
     )
 

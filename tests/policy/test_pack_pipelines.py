@@ -16,10 +16,12 @@ import httpx
 import pytest
 import yaml
 
+from components.platform.sdk import SDK_VERSION
 from emulator.testing import Running, running
-from tests.installed import environment
-from tools import engine, toolchain
+from testbed.installed import environment
+from tools.local import engine
 from tools.paths import ROOT
+from tools.setup import toolchain
 
 pytestmark = pytest.mark.engine
 
@@ -77,7 +79,7 @@ class Project:
         self.configure(
             {
                 "environment": "throw-away",
-                "sdk": {"version": "0.12.10"},
+                "sdk": {"version": SDK_VERSION},
                 "worker": {"bundle": "worker.js", "variables": variables},
                 "image": {"reference": self.image},
             }
@@ -153,7 +155,7 @@ def project(
     folder = tmp_path_factory.mktemp("pipeline")
     with running(folder / "cloud") as emulator:
         (folder / "repository").mkdir()
-        yield request.param(folder / "repository", engine.isolated(tools_provided, folder / "world"), emulator)
+        yield request.param(folder / "repository", engine.isolated(tools_provided, folder / "engine"), emulator)
 
 
 def test_both_pipelines_take_the_installed_package_unless_told_otherwise():

@@ -12,13 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from components import SandboxSettings
+from components.facts.stack import Package
+from components.platform.sdk import SDK_VERSION
 from components.rules import MANDATORY, check
-from components.rules.facts import Package
 from components.settings import SettingsError
 from components.settings.facts import facts
 from tests.policy.examples import TODAY
 
-VERSION = "0.12.10"
 DIGEST = f"@sha256:{'a' * 64}"
 OFFICIAL = "docker.io/cloudflare/sandbox"
 MANAGED = f"registry.cloudflare.com/{'0' * 32}/app"
@@ -30,8 +30,10 @@ REFUSED: dict[str, dict[str, Any]] = {
     "flags/nodejs-compat-off": {"worker.compatibility_flags": ["no_nodejs_compat"]},
     # Package and image speak a private protocol; a mismatch fails late and oddly.
     "versions/image-tag": {"image.from_image": f"{OFFICIAL}:0.12.9"},
+    # Images would get another version than the Worker has.
+    "versions/setting-agrees": {"sdk.version": "0.12.9"},
     # There is no such tag to pull.
-    "versions/variant": {"image.from_image": f"{OFFICIAL}:0.12.10-lean"},
+    "versions/variant": {"image.from_image": f"{OFFICIAL}:{SDK_VERSION}-lean"},
     # Commands of one session run into each other.
     "versions/floor": {"sdk.version": "0.6.4", "worker.bundle": "dist/index.js"},
     # Images before 0.9.3 never connect.
@@ -59,8 +61,8 @@ REFUSED: dict[str, dict[str, Any]] = {
     "storage/backup-endpoint": {"worker.variables": {"BACKUP_BUCKET_ENDPOINT": "http://account.example"}},
 }
 REFERENCES = [
-    f"{OFFICIAL}:{VERSION}",
-    f"{OFFICIAL}:{VERSION}-python{DIGEST}",
+    f"{OFFICIAL}:{SDK_VERSION}",
+    f"{OFFICIAL}:{SDK_VERSION}-python{DIGEST}",
     f"{OFFICIAL}{DIGEST}",
     "docker.io/library/debian:12.8",
     f"{MANAGED}:1",
@@ -76,7 +78,7 @@ VARIABLES = {
 }  # fmt: skip
 CHOICES: dict[str, list[Any]] = {
     "environment": ["throw-away", "lasting"],
-    "sdk.version": [VERSION, "0.12.9", "0.6.5"],
+    "sdk.version": [SDK_VERSION, "0.12.9", "0.6.5"],
     "worker.bundle": ["dist/index.js"],
     "worker.entry": ["src/index.ts"],
     "worker.compatibility_date": ["2026-04-01", "2026-08-03", "2026-08-04", "2026-11-16"],
@@ -126,7 +128,7 @@ def document(changes: dict[str, Any]) -> dict[str, Any]:
 
 def refusals(changes: dict[str, Any], today: date) -> set[str]:
     said = SandboxSettings.parse(document(changes))
-    found = check(facts(said, Package.of(locked=VERSION)), today=today)
+    found = check(facts(said, Package.of(locked=SDK_VERSION)), today=today)
     return {each.rule for each in found if each.severity == MANDATORY}
 
 
@@ -142,12 +144,13 @@ def test_valid_settings_are_refused_for_a_listed_reason_only(changes: dict[str, 
     except SettingsError:
         assume(False)
         raise
-    said = changes.get("sdk.version", VERSION)
+    said = changes.get("sdk.version", SDK_VERSION)
     images = [changes.get("image.reference", ""), changes.get("image.from_image", "")]
     reasons = {
         "image/digest": changes.get("environment") != "throw-away" and "sha256" not in images[0],
         "image/server-missing": "library/" in images[0],
-        "versions/image-tag": said != VERSION and any(f":{VERSION}" in each for each in images),
+        "versions/image-tag": said != SDK_VERSION and any(f":{SDK_VERSION}" in each for each in images),
+        "versions/setting-agrees": said != SDK_VERSION,
         "versions/rpc-floor": said == "0.6.5" and "SANDBOX_TRANSPORT" in changes.get("worker.variables", {}),
         "versions/variant": changes.get("image.variant") == "desktop" or said == "0.6.5",
     }
@@ -161,7 +164,7 @@ def test_what_is_listed_is_refused(name: str):
 
 @pytest.mark.parametrize("path", CHOICES)
 def test_every_choice_is_valid_by_itself(path: str):
-    beside = {"sdk.version": {"worker.bundle": "a.js"}, "worker.bundle": {"sdk.version": VERSION}}.get(path, {})
+    beside = {"sdk.version": {"worker.bundle": "a.js"}, "worker.bundle": {"sdk.version": SDK_VERSION}}.get(path, {})
     beside |= {"domain": {"hostname": "example.com"}} if path == "access.zero_trust" else {}
     for value in CHOICES[path]:
         SandboxSettings.parse(document({**beside, path: value}))

@@ -4,7 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-FINDER = Path(__file__).resolve().parents[2] / "tools" / "python"
+from tools.paths import ROOT
+
+FINDER = ROOT / "tools" / "python"
 
 
 def find(path: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -45,10 +45,11 @@ async function fromEndpoint(env: Env, endpoint: string, messages: Message[]): Pr
 }
 
 async function fromBinding(env: Env, ai: Ai, messages: Message[]): Promise<unknown> {
-  // The binding's type lists the models of its day; the name is the deployer's choice.
-  const run = ai.run.bind(ai) as (model: string, input: object) => Promise<{ response?: unknown }>;
+  // The binding's type lists the models of its day; the name is the deployer's choice. A Worker that is bound in its
+  // place is asked the same way.
+  const model = ai as unknown as { run(model: string, input: object): Promise<{ response?: unknown }> };
   const late = new Promise<never>((_, reject) => setTimeout(reject, TIMEOUT_MS));
-  const asked = run(env.MODEL_NAME ?? DEFAULT_MODEL, { messages, max_tokens: MAX_TOKENS });
+  const asked = model.run(env.MODEL_NAME ?? DEFAULT_MODEL, { messages, max_tokens: MAX_TOKENS });
   return (await Promise.race([asked, late])).response;
 }
 

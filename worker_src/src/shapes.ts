@@ -35,7 +35,7 @@ const file = v.object({
   modifiedAt: v.string(),
 });
 
-/** By method, what it must give; methods that give what the object itself knows, or nothing that is used, are not here. */
+/** By method, what it must return; those whose answer the object knows by itself, or nobody uses, are not here. */
 const SHAPES = {
   exec: ran,
   execIfAwake: v.union([ran, v.picklist(["asleep", "late"])]),

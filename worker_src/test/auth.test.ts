@@ -5,19 +5,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 
 import { AUDIENCE, KEYS_URL, published, TEAM, token } from "./access.ts";
 import { OPERATIONS, sampleRequest } from "./operations.ts";
-import { API_KEYS, KEYS, start, type World } from "./world.ts";
+import { API_KEYS, KEYS, start, type Deployment } from "./deployment.ts";
 
 const ACCESS = { ACCESS_TEAM_DOMAIN: TEAM, ACCESS_AUDIENCES: JSON.stringify([AUDIENCE]), ACCESS_KEYS_URL: KEYS_URL };
 const outbound = (request: Request) =>
   request.url === KEYS_URL ? Response.json(published) : new Response("", { status: 502 });
 const second = Math.floor(Date.now() / 1000);
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await start({ bindings: ACCESS, outbound });
+  deployment = await start({ bindings: ACCESS, outbound });
 });
-afterAll(() => world.close());
-beforeEach(() => world.host.forget());
+afterAll(() => deployment.close());
+beforeEach(() => deployment.host.forget());
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const PREVIEWS = "b".repeat(64);
@@ -36,9 +36,9 @@ const REFUSED: Record<string, [number, string, Record<string, string>]> = {
 describe.each(Object.entries(REFUSED))("%s", (_, [status, code, headers]) => {
   test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))("%s", async (_id, operation) => {
     const { target, body } = sampleRequest(operation);
-    const response = await world.call(operation.method, target, body, { key: null, headers });
+    const response = await deployment.call(operation.method, target, body, { key: null, headers });
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
-    expect(world.host.seen).toEqual([]);
+    expect(deployment.host.seen).toEqual([]);
   });
 });
 
@@ -47,7 +47,7 @@ test("with a key that has its scope, every route takes its sample request", asyn
   const refusedByTheSandbox = ["connectPort", "openTerminal", "unmountFiles"];
   for (const operation of OPERATIONS.filter(({ id }) => !refusedByTheSandbox.includes(id))) {
     const { target, body } = sampleRequest(operation);
-    const response = await world.call(operation.method, target, body);
+    const response = await deployment.call(operation.method, target, body);
     const text = await response.text();
     expect([
       operation.id,
@@ -58,12 +58,12 @@ test("with a key that has its scope, every route takes its sample request", asyn
 
 test("another tenant reaches other sandboxes, by every route", async () => {
   const reached = async (key: string): Promise<Set<string>> => {
-    world.host.forget();
+    deployment.host.forget();
     for (const operation of OPERATIONS) {
       const { target, body } = sampleRequest(operation);
-      await (await world.call(operation.method, target, body, { key })).text();
+      await (await deployment.call(operation.method, target, body, { key })).text();
     }
-    return new Set(world.host.seen.map((each) => each.sandbox));
+    return new Set(deployment.host.seen.map((each) => each.sandbox));
   };
   const [mine, theirs] = [await reached(KEYS.alice), await reached(KEYS.bob)];
   expect(mine.size).toBeGreaterThan(5);
@@ -72,45 +72,45 @@ test("another tenant reaches other sandboxes, by every route", async () => {
 });
 
 test("an id is not a name: naming another tenant's sandbox by its id leads elsewhere", async () => {
-  const made = (await (await world.call("POST", "/v1/sandboxes", { name: "mine" })).json()) as { id: string };
-  const own = world.host.seen.at(-1)!.sandbox;
-  await world.call("POST", `/v1/sandboxes/${made.id}/exec`, { command: "true" }, { key: KEYS.bob });
-  expect(world.host.seen.at(-1)!.sandbox).not.toBe(own);
+  const made = (await (await deployment.call("POST", "/v1/sandboxes", { name: "mine" })).json()) as { id: string };
+  const own = deployment.host.seen.at(-1)!.sandbox;
+  await deployment.call("POST", `/v1/sandboxes/${made.id}/exec`, { command: "true" }, { key: KEYS.bob });
+  expect(deployment.host.seen.at(-1)!.sandbox).not.toBe(own);
 });
 
 describe("Access", () => {
   const get = async (headers: Record<string, string>) =>
-    (await world.call("GET", "/v1/openapi.json", undefined, { key: null, headers })).status;
+    (await deployment.call("GET", "/v1/openapi.json", undefined, { key: null, headers })).status;
 
   test("a good token gets in, and is a tenant of its own", async () => {
     expect(await get(assertion(token()))).toBe(200);
     const exec = (headers: Record<string, string>) =>
-      world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
+      deployment.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
     for (const headers of [
       assertion(token()),
       assertion(token({ claims: { email: "dave@example.test" } })),
       bearer(KEYS.alice),
     ])
       await exec(headers);
-    expect(new Set(world.host.seen.map((each) => each.sandbox)).size).toBe(3);
+    expect(new Set(deployment.host.seen.map((each) => each.sandbox)).size).toBe(3);
   });
 
   test("an address cannot be a key's tenant", async () => {
     const exec = (headers: Record<string, string>) =>
-      world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
+      deployment.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, { key: null, headers });
     await exec(bearer(KEYS.alice));
     await exec(assertion(token({ claims: { email: "alice" } })));
-    const [mine, theirs] = world.host.seen.filter(({ operation }) => operation === "exec");
+    const [mine, theirs] = deployment.host.seen.filter(({ operation }) => operation === "exec");
     expect(mine!.sandbox).not.toBe(theirs!.sandbox);
   });
 
   test("a certificate's name cannot be somebody's address", async () => {
     for (const claims of [{ email: "eve" }, { email: undefined, common_name: "eve" }, { email: undefined, sub: "eve" }])
-      await world.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, {
+      await deployment.call("POST", "/v1/sandboxes/a/exec", { command: "true" }, {
         key: null,
         headers: assertion(token({ claims })),
       });
-    expect(new Set(world.host.seen.map((each) => each.sandbox)).size).toBe(3);
+    expect(new Set(deployment.host.seen.map((each) => each.sandbox)).size).toBe(3);
   });
 
   test.each([

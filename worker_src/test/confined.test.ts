@@ -3,20 +3,20 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { HERE } from "../build.mjs";
 import type { Egress } from "../src/schemas.ts";
-import { start, type World } from "./world.ts";
+import { start, type Deployment } from "./deployment.ts";
 
 const HOSTS = ["a.test", "b.test", "c.test"];
 const bound = (egress: Egress) => ({ egress, credentials: [] });
 
-let world: World;
+let deployment: Deployment;
 beforeEach(async () => {
   const bindings = { EGRESS: JSON.stringify(["a.test"]) };
-  world = await start({ entry: `${HERE}/test/substitute/confined.ts`, bindings, outbound: () => new Response("far") });
+  deployment = await start({ entry: `${HERE}/test/substitute/confined.ts`, bindings, outbound: () => new Response("far") });
 });
-afterEach(() => world.close());
+afterEach(() => deployment.close());
 
 const tell = async (...said: unknown[]): Promise<unknown> =>
-  (await world.fetch("/", { method: "POST", body: JSON.stringify(said) })).json();
+  (await deployment.fetch("/", { method: "POST", body: JSON.stringify(said) })).json();
 const begun = async (): Promise<unknown> => {
   const { started, reached } = (await tell("begin", HOSTS)) as { started: { internet: boolean }; reached: string[] };
   await tell("finish");
@@ -28,17 +28,17 @@ test("a deployment that changes is followed, also where a key was bound meanwhil
   expect(await tell("reach", bound(["b.test"]))).toBe("kept");
   expect(await begun()).toEqual(["b.test"]);
   expect(await tell("reach", bound(["a.test"]))).toBe("kept");
-  await world.restart({ EGRESS: JSON.stringify(["c.test"]) });
+  await deployment.restart({ EGRESS: JSON.stringify(["c.test"]) });
   expect(await begun()).toEqual(["c.test"]);
-  await world.restart({ EGRESS: '"on"' });
+  await deployment.restart({ EGRESS: '"on"' });
   expect(await begun()).toBe("on");
-  await world.restart({ EGRESS: "nonsense" });
+  await deployment.restart({ EGRESS: "nonsense" });
   expect(await begun()).toEqual([]);
 });
 
 test("a choice outlives deployments, and is refused where it goes beyond them", async () => {
   expect(await tell("reach", bound(["a.test", "b.test"]), ["b.test"])).toBe("kept");
-  await world.restart({ EGRESS: '"on"' });
+  await deployment.restart({ EGRESS: '"on"' });
   expect(await begun()).toEqual(["b.test"]);
   expect(await tell("reach", bound("on"))).toBe("kept");
   expect(await tell("reach", bound("off"))).toBe("wider");

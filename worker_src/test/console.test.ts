@@ -2,22 +2,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { AUDIENCE, KEYS_URL, published, TEAM, token } from "./access.ts";
-import { KEYS, start, type World } from "./world.ts";
+import { KEYS, start, type Deployment } from "./deployment.ts";
 
 const ACCESS = { ACCESS_TEAM_DOMAIN: TEAM, ACCESS_AUDIENCES: JSON.stringify([AUDIENCE]), ACCESS_KEYS_URL: KEYS_URL };
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await start({ bindings: ACCESS, outbound: () => Response.json(published) });
+  deployment = await start({ bindings: ACCESS, outbound: () => Response.json(published) });
 });
-afterAll(() => world.close());
-beforeEach(() => world.host.forget());
+afterAll(() => deployment.close());
+beforeEach(() => deployment.host.forget());
 
 describe("the page", () => {
   test("is public, with a policy that lets nothing in but its own files", async () => {
     const policies = new Set<string>();
     for (const name of ["", "/page.css", "/page.js", "/screen.js"]) {
-      const response = await world.fetch(`/console${name}`);
+      const response = await deployment.fetch(`/console${name}`);
       const policy = response.headers.get("content-security-policy")!;
       expect([name, response.status, response.headers.get("x-content-type-options")]).toEqual([name, 200, "nosniff"]);
       expect(policy).toMatch(/^default-src 'none'; script-src 'nonce-[0-9a-f-]{36}'; style-src 'nonce-[0-9a-f-]{36}'; /);
@@ -29,8 +29,8 @@ describe("the page", () => {
     }
     expect(policies.size).toBe(4);
     for (const path of ["/console/", "/console/files.ts", "/console/toString"])
-      expect((await world.fetch(path)).status).toBe(401);
-    expect((await world.fetch("/console", { method: "POST" })).status).toBe(401);
+      expect((await deployment.fetch(path)).status).toBe(401);
+    expect((await deployment.fetch("/console", { method: "POST" })).status).toBe(401);
   });
 
   test("can be left out", async () => {
@@ -46,23 +46,23 @@ describe("the page", () => {
 describe("WebSockets", () => {
   const carrier = (key: string) => `sandbox.key.${Buffer.from(key).toString("base64url")}`;
   const open = async (path: string, headers: Record<string, string>) => {
-    const response = await world.fetch(`/v1/sandboxes/w${path}`, { headers: { upgrade: "websocket", ...headers } });
+    const response = await deployment.fetch(`/v1/sandboxes/w${path}`, { headers: { upgrade: "websocket", ...headers } });
     return ((await response.json()) as { code?: string }).code;
   };
 
   test("take the key as a subprotocol, which goes no further", async () => {
     const protocols = (...all: string[]) => open("/ports/8080/connect", { "sec-websocket-protocol": all.join(", ") });
-    const passedOn = () => world.host.seen.findLast((each) => each.operation === "preview")!.body["headers"];
+    const passedOn = () => deployment.host.seen.findLast((each) => each.operation === "preview")!.body["headers"];
     await protocols("chat", carrier(KEYS.alice), "other");
     expect(passedOn()["sec-websocket-protocol"]).toBe("chat, other");
     await protocols(carrier(KEYS.alice));
     expect(Object.keys(passedOn())).not.toContain("sec-websocket-protocol");
-    world.host.forget();
+    deployment.host.forget();
     for (const wrong of [carrier("wrong-key-0123456789"), carrier(KEYS.old), "sandbox.key.", "sandbox.key.%", "chat"])
       expect([wrong, await protocols(wrong)]).toEqual([wrong, "unauthenticated"]);
     const both = { authorization: `Bearer ${KEYS.alice}`, "sec-websocket-protocol": carrier("wrong-key-0123456789") };
     expect(await open("/terminal", both)).toBe("unauthenticated");
-    expect(world.host.seen).toEqual([]);
+    expect(deployment.host.seen).toEqual([]);
   });
 
   test("of Access are refused to pages of other sites, which could use a visitor's cookie", async () => {

@@ -4,19 +4,19 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { HERE } from "../build.mjs";
 import { execute } from "../src/capabilities/commands.ts";
 import type { SandboxMethods } from "../src/sandboxes.ts";
-import { start, type World } from "./world.ts";
+import { start, type Deployment } from "./deployment.ts";
 
 // The SDK loads in workerd alone; of it this needs nothing that works.
 vi.mock("@cloudflare/sandbox", () => ({ getSandbox: undefined, isPlatformTransientError: () => false }));
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await start({ entry: `${HERE}/test/substitute/counter.ts` });
+  deployment = await start({ entry: `${HERE}/test/substitute/counter.ts` });
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
-const exec = () => world.call("POST", "/v1/sandboxes/c/exec", { command: "true" });
-const noted = (): string[] => world.logs.filter((line) => /^(request|write) /.test(line));
+const exec = () => deployment.call("POST", "/v1/sandboxes/c/exec", { command: "true" });
+const noted = (): string[] => deployment.logs.filter((line) => /^(request|write) /.test(line));
 
 test("a warm command is one request of its container and no write", async () => {
   expect((await exec()).status).toBe(200);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { HERE } from "../build.mjs";
 import * as limits from "../src/limits.ts";
-import { start, type World } from "./world.ts";
+import { start, type Deployment } from "./deployment.ts";
 
 const GUIDES = path.join(HERE, "../docs/worker");
 const requests = readdirSync(GUIDES).flatMap((page) =>
@@ -15,11 +15,11 @@ const requests = readdirSync(GUIDES).flatMap((page) =>
   ),
 );
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await start();
+  deployment = await start();
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
 test("every pattern has a guide with a request", () => {
   expect(new Set(requests.map(([page]) => page)).size).toBe(12);
@@ -32,7 +32,7 @@ test("every limit on sizes is told", () => {
 });
 
 test.each(requests)("%s: %s %s", async (_, method, target, body) => {
-  const response = await world.call(method, target, JSON.parse(body));
+  const response = await deployment.call(method, target, JSON.parse(body));
   const text = await response.text();
   expect(/"code":"(\w+)"/.exec(text)?.[1] ?? "taken").toMatch(/^(taken|not_configured|not_found|process_exited)$/);
   expect(text).not.toContain("nothing at this address");

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { boundOf, deployedEgress, entriesOf, isWithin, judged, policyFor } from "../src/egress.ts";
 import type { Env } from "../src/env.ts";
 import type { Egress } from "../src/schemas.ts";
-import { API_KEYS, start } from "./world.ts";
+import { API_KEYS, start } from "./deployment.ts";
 
 const CREDENTIALS = {
   agent: { host: "agent.test", header: "x-api-key", secret: "AGENT_API_KEY" },
@@ -121,27 +121,27 @@ test("where nothing is narrowed nobody asks the sandbox, and else every call doe
     [{}, 0],
     [{ EGRESS: '"off"' }, 1],
   ] as const) {
-    const world = await start({ bindings });
-    world.host.on_reach = async () => (asked(), "wider");
-    world.host.on_exec = async () => (ran(), {}) as never;
-    await world.call("POST", "/v1/sandboxes/a/exec", { command: "true" });
+    const deployment = await start({ bindings });
+    deployment.host.on_reach = async () => (asked(), "wider");
+    deployment.host.on_exec = async () => (ran(), {}) as never;
+    await deployment.call("POST", "/v1/sandboxes/a/exec", { command: "true" });
     expect([asked.mock.calls.length, ran.mock.calls.length]).toEqual([times, 1]);
-    await world.close();
+    await deployment.close();
   }
 });
 
 test("a key whose bound cannot be read refuses everyone", async () => {
   const keys = JSON.parse(API_KEYS) as object[];
   const bindings = { API_KEYS: JSON.stringify(keys.map((key, at) => (at === 1 ? { ...key, egress: ["*"] } : key))) };
-  const world = await start({ bindings });
-  expect((await world.call("GET", "/v1/sandboxes/a")).status).toBe(401);
-  await world.close();
+  const deployment = await start({ bindings });
+  expect((await deployment.call("GET", "/v1/sandboxes/a")).status).toBe(401);
+  await deployment.close();
 });
 
 test("backups say which host they need", async () => {
-  const world = await start({ bindings: { BACKUP_BUCKET_ENDPOINT: "https://r2.test/x", EGRESS: '"off"' } });
-  world.host.on_egress = async () => "off";
-  const answer = await world.call("POST", "/v1/sandboxes/a/backups", {});
+  const deployment = await start({ bindings: { BACKUP_BUCKET_ENDPOINT: "https://r2.test/x", EGRESS: '"off"' } });
+  deployment.host.on_egress = async () => "off";
+  const answer = await deployment.call("POST", "/v1/sandboxes/a/backups", {});
   expect([answer.status, await answer.text()]).toEqual([409, expect.stringContaining("Backups go to r2.test")]);
-  await world.close();
+  await deployment.close();
 });

@@ -2,20 +2,20 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { HERE } from "../build.mjs";
-import { start, type World } from "./world.ts";
+import { start, type Deployment } from "./deployment.ts";
 
-let world: World;
+let deployment: Deployment;
 beforeEach(async () => {
-  world = await start({ entry: `${HERE}/test/substitute/ender.ts` });
+  deployment = await start({ entry: `${HERE}/test/substitute/ender.ts` });
 });
-afterEach(() => world.close());
+afterEach(() => deployment.close());
 
 const PATIENCE = { timeout: 30_000, interval: 100 };
-const tell = async (action: string): Promise<unknown> => (await world.fetch(`/${action}`)).json();
+const tell = async (action: string): Promise<unknown> => (await deployment.fetch(`/${action}`)).json();
 const gone = () => vi.waitUntil(async () => (await tell("running")) === false, PATIENCE);
 const keys = async (prefix: string): Promise<number> =>
-  (await (await world.miniflare.getKVNamespace("CONVERSATIONS")).list({ prefix })).keys.length;
-const overdue = () => world.logs.filter((line) => line.includes('"sandbox ended","reason":"overdue"')).length;
+  (await (await deployment.miniflare.getKVNamespace("CONVERSATIONS")).list({ prefix })).keys.length;
+const overdue = () => deployment.logs.filter((line) => line.includes('"sandbox ended","reason":"overdue"')).length;
 
 test("when its time is over and nobody has ended it", async () => {
   await tell("begin");
@@ -30,7 +30,7 @@ test("and no call starts it again, though the object was out of memory", async (
   expect(await tell("end")).toBeNull();
   expect(await keys("ephemeral/")).toBe(0);
   expect([await tell("start"), await tell("ask")]).toEqual(["This sandbox has ended.", 409]);
-  await world.restart();
+  await deployment.restart();
   expect([await tell("start"), await tell("ask")]).toEqual(["This sandbox has ended.", 409]);
   expect([await tell("running"), overdue()]).toEqual([false, 0]);
 });

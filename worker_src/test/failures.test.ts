@@ -11,24 +11,24 @@ import { ephemeral } from "../src/patterns/ephemeral.ts";
 import { sweep as sweepWith } from "../src/sweep.ts";
 import type { Call } from "../src/route.ts";
 import { allEvents, events } from "./sse.ts";
-import { start, type World } from "./world.ts";
+import { start, type Deployment } from "./deployment.ts";
 
 // What this file calls outside workerd needs nothing of the SDK, which only loads there.
 vi.mock("@cloudflare/sandbox", () => ({}));
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await start();
+  deployment = await start();
 });
-afterAll(() => world.close());
-beforeEach(() => world.host.forget());
+afterAll(() => deployment.close());
+beforeEach(() => deployment.host.forget());
 
 const READ = "/v1/sandboxes/f/files/exists?path=/workspace";
-const exec = (command = "true", name = "f") => world.call("POST", `/v1/sandboxes/${name}/exec`, { command });
+const exec = (command = "true", name = "f") => deployment.call("POST", `/v1/sandboxes/${name}/exec`, { command });
 
 /** For how long the platform would go on without the client: the local one never notices that it left. */
 async function keptAlive(target: string, body: object, headers = {}): Promise<number> {
-  const response = await world.call("POST", target, body, { headers: { ...headers, "x-test-kept": "1" } });
+  const response = await deployment.call("POST", target, body, { headers: { ...headers, "x-test-kept": "1" } });
   await response.body?.cancel();
   return Number(response.headers.get("x-test-kept"));
 }
@@ -45,14 +45,14 @@ describe("interruptions", () => {
   test.each(["ContainerUnavailableError", "OperationInterruptedError", "RPCTransportError"])(
     "%s: reads are made again",
     async (name) => {
-      world.host.fail("exists", name, "gone", 2);
-      expect((await world.call("GET", READ)).status).toBe(200);
-      expect(world.host.count("exists")).toBe(3);
+      deployment.host.fail("exists", name, "gone", 2);
+      expect((await deployment.call("GET", READ)).status).toBe(200);
+      expect(deployment.host.count("exists")).toBe(3);
     },
   );
 
   test("commands are not made again; the caller is told when to", async () => {
-    world.host.fail("exec", "OperationInterruptedError", "runtime replaced");
+    deployment.host.fail("exec", "OperationInterruptedError", "runtime replaced");
     const response = await exec();
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("5");
@@ -62,14 +62,14 @@ describe("interruptions", () => {
       title: "Interrupted",
       status: 503,
     });
-    expect(world.host.count("exec")).toBe(1);
+    expect(deployment.host.count("exec")).toBe(1);
   });
 
   test("reads give up after three tries", async () => {
-    world.host.fail("exists", "ContainerUnavailableError", "no instance", 9);
-    const response = await world.call("GET", READ);
+    deployment.host.fail("exists", "ContainerUnavailableError", "no instance", 9);
+    const response = await deployment.call("GET", READ);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
-    expect(world.host.count("exists")).toBe(3);
+    expect(deployment.host.count("exists")).toBe(3);
   });
 });
 
@@ -80,8 +80,8 @@ test.each([
   ["exec", "TypeError", 502, "sandbox_failed"],
   ["exists", "PermissionDeniedError", 409, "invalid_state"],
 ])("%s failing with %s is %i %s", async (operation, name, status, code) => {
-  world.host.fail(operation, name, "secret inside", 9);
-  const response = await (operation === "exec" ? exec() : world.call("GET", READ));
+  deployment.host.fail(operation, name, "secret inside", 9);
+  const response = await (operation === "exec" ? exec() : deployment.call("GET", READ));
   const problem = (await response.json()) as { code: string; detail: string };
   expect([response.status, problem.code]).toEqual([status, code]);
   if (name === "TypeError") expect(problem.detail).not.toContain("secret inside");
@@ -92,40 +92,40 @@ describe("servers that say nothing", () => {
 
   test("do not hold who asks for a process", async () => {
     const never = () => new Promise<never>(() => undefined);
-    const { on_getProcess, on_getProcessLogs, on_streamProcessLogs } = world.host;
-    Object.assign(world.host, { on_getProcess: never, on_getProcessLogs: never, on_streamProcessLogs: never });
+    const { on_getProcess, on_getProcessLogs, on_streamProcessLogs } = deployment.host;
+    Object.assign(deployment.host, { on_getProcess: never, on_getProcessLogs: never, on_streamProcessLogs: never });
     try {
-      const answers = await Promise.all([ONE, `${ONE}/logs`, `${ONE}/logs/stream`].map((path) => world.call("GET", path)));
+      const answers = await Promise.all([ONE, `${ONE}/logs`, `${ONE}/logs/stream`].map((path) => deployment.call("GET", path)));
       expect(answers.map(({ status }) => status)).toEqual([504, 504, 504]);
     } finally {
-      Object.assign(world.host, { on_getProcess, on_getProcessLogs, on_streamProcessLogs });
+      Object.assign(deployment.host, { on_getProcess, on_getProcessLogs, on_streamProcessLogs });
     }
   });
 
   test("and let go of a process's logs are told apart from a process that ended", async () => {
-    const { on_streamProcessLogs } = world.host;
-    Object.assign(world.host, { on_streamProcessLogs: async () => new Served("data: {\"type\":\"stdout\",\"data\":\"a\"}\n\n") });
+    const { on_streamProcessLogs } = deployment.host;
+    Object.assign(deployment.host, { on_streamProcessLogs: async () => new Served("data: {\"type\":\"stdout\",\"data\":\"a\"}\n\n") });
     try {
-      const told = await allEvents(await world.call("GET", `${ONE}/logs/stream`));
+      const told = await allEvents(await deployment.call("GET", `${ONE}/logs/stream`));
       expect(told).toMatchObject([{ event: "stdout" }, { event: "error", data: { code: "unavailable" } }]);
     } finally {
-      Object.assign(world.host, { on_streamProcessLogs });
+      Object.assign(deployment.host, { on_streamProcessLogs });
     }
   });
 });
 
 describe("a container that has to start", () => {
   test("is started before the time of a command begins", async () => {
-    const { on_getState, on_wake } = world.host;
+    const { on_getState, on_wake } = deployment.host;
     let status = "stopped";
-    world.host.on_getState = async () => ({ status, lastChange: 1 });
-    world.host.on_wake = async () => void (status = "healthy");
+    deployment.host.on_getState = async () => ({ status, lastChange: 1 });
+    deployment.host.on_wake = async () => void (status = "healthy");
     try {
       await exec("echo hi");
-      const done = world.host.seen.map(({ operation }) => operation).filter((each) => each === "wake" || each === "exec");
+      const done = deployment.host.seen.map(({ operation }) => operation).filter((each) => each === "wake" || each === "exec");
       expect(done).toEqual(["wake", "exec"]);
     } finally {
-      Object.assign(world.host, { on_getState, on_wake });
+      Object.assign(deployment.host, { on_getState, on_wake });
     }
   });
 });
@@ -134,7 +134,7 @@ describe("clients that leave", () => {
   /** A real connection, for only that can be closed. */
   async function connect(path: string, body: object): Promise<{ response: Response; leave(): void }> {
     const controller = new AbortController();
-    const response = await fetch(new URL(path, await world.miniflare.ready), {
+    const response = await fetch(new URL(path, await deployment.miniflare.ready), {
       method: "POST",
       headers: { authorization: "Bearer alice-key-0123456789", "content-type": "application/json" },
       body: JSON.stringify(body),
@@ -151,9 +151,9 @@ describe("clients that leave", () => {
     const reader = response.body!.getReader();
     await reader.read();
     leave();
-    await until(() => world.host.count("cancelStream") === 1);
+    await until(() => deployment.host.count("cancelStream") === 1);
     // The substitute lists no streams; that it is looked for is all that can be seen here.
-    await until(() => world.host.count("listProcesses") === 1);
+    await until(() => deployment.host.count("listProcesses") === 1);
   });
 
   test("leave no sandbox of a streamed run behind", async () => {
@@ -161,23 +161,23 @@ describe("clients that leave", () => {
     const reader = response.body!.getReader();
     await reader.read();
     leave();
-    await until(() => world.host.count("destroy") === 1);
+    await until(() => deployment.host.count("destroy") === 1);
   });
 
   test("leave no sandbox of a run behind", async () => {
     expect(await keptAlive("/v1/run", { command: "sleep 0.5" })).toBeGreaterThan(500);
-    expect(world.host.count("destroy")).toBe(1);
+    expect(deployment.host.count("destroy")).toBe(1);
   });
 
   test("leave none behind when they go before the stream begins", async () => {
-    const write = world.host.on_writeFile;
-    world.host.on_writeFile = async (...given) => void (await wait(500), await write.apply(world.host, given));
+    const write = deployment.host.on_writeFile;
+    deployment.host.on_writeFile = async (...given) => void (await wait(500), await write.apply(deployment.host, given));
     try {
       const files = [{ path: "/workspace/a", content: "" }];
       expect(await keptAlive("/v1/run/stream", { command: "true", files })).toBeGreaterThan(500);
-      await until(() => world.host.count("destroy") === 1);
+      await until(() => deployment.host.count("destroy") === 1);
     } finally {
-      world.host.on_writeFile = write;
+      deployment.host.on_writeFile = write;
     }
   });
 });
@@ -185,25 +185,25 @@ describe("clients that leave", () => {
 describe("ephemeral sandboxes are destroyed", () => {
   const body = { command: "true" };
   test("after success", async () => {
-    expect((await world.call("POST", "/v1/run", body)).status).toBe(200);
-    expect(world.host.count("destroy")).toBe(1);
+    expect((await deployment.call("POST", "/v1/run", body)).status).toBe(200);
+    expect(deployment.host.count("destroy")).toBe(1);
   });
 
   test("after a failing command, a failing sandbox, and a time-out", async () => {
-    expect((await world.call("POST", "/v1/run", { command: "exit 1" })).status).toBe(200);
-    world.host.fail("exec", "SandboxError", "broken");
-    expect((await world.call("POST", "/v1/run", body)).status).toBe(502);
-    expect((await world.call("POST", "/v1/run", { command: "sleep 5", timeout_ms: 100 })).status).toBe(504);
-    expect(world.host.count("destroy")).toBe(3);
+    expect((await deployment.call("POST", "/v1/run", { command: "exit 1" })).status).toBe(200);
+    deployment.host.fail("exec", "SandboxError", "broken");
+    expect((await deployment.call("POST", "/v1/run", body)).status).toBe(502);
+    expect((await deployment.call("POST", "/v1/run", { command: "sleep 5", timeout_ms: 100 })).status).toBe(504);
+    expect(deployment.host.count("destroy")).toBe(3);
   });
 
   test("when a stream ends or cannot begin", async () => {
-    for await (const { event } of events(await world.call("POST", "/v1/run/stream", body)))
+    for await (const { event } of events(await deployment.call("POST", "/v1/run/stream", body)))
       expect(["start", "complete"]).toContain(event);
-    await until(() => world.host.count("destroy") === 1);
-    world.host.fail("execStream", "SandboxError", "broken");
-    expect((await world.call("POST", "/v1/run/stream", body)).status).toBe(502);
-    await until(() => world.host.count("destroy") === 2);
+    await until(() => deployment.host.count("destroy") === 1);
+    deployment.host.fail("execStream", "SandboxError", "broken");
+    expect((await deployment.call("POST", "/v1/run/stream", body)).status).toBe(502);
+    await until(() => deployment.host.count("destroy") === 2);
   });
 
   test("when the work would outlast the request", async () => {
@@ -222,34 +222,34 @@ describe("ephemeral sandboxes are destroyed", () => {
   });
 
   test("by the sweep, when destroying failed", async () => {
-    world.host.fail("destroy", "SandboxError", "broken", 1);
-    expect((await world.call("POST", "/v1/run", body)).status).toBe(200);
-    expect(world.host.count("destroy")).toBe(1);
-    const store = await world.miniflare.getKVNamespace("CONVERSATIONS");
+    deployment.host.fail("destroy", "SandboxError", "broken", 1);
+    expect((await deployment.call("POST", "/v1/run", body)).status).toBe(200);
+    expect(deployment.host.count("destroy")).toBe(1);
+    const store = await deployment.miniflare.getKVNamespace("CONVERSATIONS");
     const listed = async () => (await store.list({ prefix: "ephemeral/default/run-" })).keys.length;
-    expect([await listed(), world.logs.filter((line) => line.includes("left to end by itself")).length]).toEqual([1, 1]);
-    const worker = await world.miniflare.getWorker();
+    expect([await listed(), deployment.logs.filter((line) => line.includes("left to end by itself")).length]).toEqual([1, 1]);
+    const worker = await deployment.miniflare.getWorker();
     await worker.scheduled({ scheduledTime: new Date(Date.now() + 30 * 60_000) });
     expect(await listed()).toBe(1);
     await worker.scheduled({ scheduledTime: new Date(Date.now() + 61 * 60_000) });
     await until(async () => (await listed()) === 0);
-    expect(world.host.count("destroy")).toBe(2);
-    const counts = async () => (await world.call("GET", "/v1/status")).json();
+    expect(deployment.host.count("destroy")).toBe(2);
+    const counts = async () => (await deployment.call("GET", "/v1/status")).json();
     await vi.waitFor(async () => expect(await counts()).toEqual({ ended: { unused: 0, overdue: 0, swept: 1 } }));
-    expect(world.logs.filter((line) => line.includes('"sandbox ended","reason":"swept"'))).toHaveLength(1);
+    expect(deployment.logs.filter((line) => line.includes('"sandbox ended","reason":"swept"'))).toHaveLength(1);
   });
 });
 
 describe("the sweep", () => {
-  const sweep = async (hours: number, where = world) =>
+  const sweep = async (hours: number, where = deployment) =>
     (await where.miniflare.getWorker()).scheduled({ scheduledTime: new Date(Date.now() + hours * 3600_000) });
   /** By id: an object that was out of memory for a while does not know its name. */
   const destroyed = (name: string): boolean => {
-    const used = world.host.seen.find((each) => each.name.startsWith(`${name}-`))?.sandbox;
-    return world.host.seen.some((each) => each.operation === "destroy" && each.sandbox === used);
+    const used = deployment.host.seen.find((each) => each.name.startsWith(`${name}-`))?.sandbox;
+    return deployment.host.seen.some((each) => each.operation === "destroy" && each.sandbox === used);
   };
   const keyOf = async (name: string): Promise<string | undefined> => {
-    const store = await world.miniflare.getKVNamespace("CONVERSATIONS");
+    const store = await deployment.miniflare.getKVNamespace("CONVERSATIONS");
     return (await store.list({ prefix: `sandbox/default/${name}-` })).keys[0]?.name;
   };
 
@@ -257,7 +257,7 @@ describe("the sweep", () => {
     await exec("true", "idle");
     await sweep(23);
     await wait(200);
-    expect(world.host.count("destroy")).toBe(0);
+    expect(deployment.host.count("destroy")).toBe(0);
     await sweep(25);
     await until(() => destroyed("idle"));
   });
@@ -265,10 +265,10 @@ describe("the sweep", () => {
   test("leaves what somebody came back to while it was at work, and is not held up by one that hangs", async () => {
     for (const name of ["a-hangs", "b-back", "c-idle"]) await exec("true", name);
     await until(async () => (await keyOf("c-idle")) !== undefined);
-    const [back, store] = [await keyOf("b-back"), await world.miniflare.getKVNamespace("CONVERSATIONS")];
-    const destroy = world.host.on_destroy;
-    world.host.on_destroy = async (container, body) => {
-      if (!body.sandboxName.startsWith("a-hangs")) return destroy.call(world.host, container, body);
+    const [back, store] = [await keyOf("b-back"), await deployment.miniflare.getKVNamespace("CONVERSATIONS")];
+    const destroy = deployment.host.on_destroy;
+    deployment.host.on_destroy = async (container, body) => {
+      if (!body.sandboxName.startsWith("a-hangs")) return destroy.call(deployment.host, container, body);
       await store.put(back!, "", { metadata: { kind: "default", used: Date.now() + 25 * 3600_000 } });
       return new Promise(() => undefined);
     };
@@ -276,24 +276,24 @@ describe("the sweep", () => {
       void sweep(25).catch(() => undefined);
       await vi.waitUntil(() => destroyed("c-idle"), { timeout: 30_000 });
       expect([destroyed("a-hangs"), destroyed("b-back")]).toEqual([true, false]);
-      expect(world.logs.filter((line) => line.includes("sandbox not swept"))).toHaveLength(1);
+      expect(deployment.logs.filter((line) => line.includes("sandbox not swept"))).toHaveLength(1);
     } finally {
-      world.host.on_destroy = destroy;
+      deployment.host.on_destroy = destroy;
     }
   }, 40_000);
 
   test("counts a preview's visitors as use, but not who only guesses", async () => {
-    const exposed = await world.call("POST", "/v1/sandboxes/shown/ports", { port: 8080 });
+    const exposed = await deployment.call("POST", "/v1/sandboxes/shown/ports", { port: 8080 });
     const { url } = (await exposed.json()) as { url: string };
-    const { sandbox } = world.host.seen.at(-1)!;
-    const container = world.host.containers.get(sandbox)!;
-    await world.call("DELETE", "/v1/sandboxes/shown");
+    const { sandbox } = deployment.host.seen.at(-1)!;
+    const container = deployment.host.containers.get(sandbox)!;
+    await deployment.call("DELETE", "/v1/sandboxes/shown");
     await until(async () => (await keyOf("shown")) === undefined);
-    world.host.containers.set(sandbox, container);
-    expect((await world.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).status).toBe(404);
+    deployment.host.containers.set(sandbox, container);
+    expect((await deployment.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).status).toBe(404);
     await wait(200);
     expect(await keyOf("shown")).toBeUndefined();
-    expect((await world.fetch(url)).status).toBe(200);
+    expect((await deployment.fetch(url)).status).toBe(200);
     await until(async () => (await keyOf("shown")) !== undefined);
   });
 
@@ -323,7 +323,7 @@ describe("the sweep", () => {
 
 describe("Idempotency-Key", () => {
   const repeat = (key: string, body: object, who?: string) =>
-    world.call("POST", "/v1/sandboxes", body, { headers: { "idempotency-key": key }, ...(who && { key: who }) });
+    deployment.call("POST", "/v1/sandboxes", body, { headers: { "idempotency-key": key }, ...(who && { key: who }) });
 
   test("gives the first answer again", async () => {
     const first = await repeat("key-number-one", {});
@@ -331,7 +331,7 @@ describe("Idempotency-Key", () => {
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
     expect(await second.text()).toBe(await first.text());
-    expect(world.host.count("exec")).toBe(1);
+    expect(deployment.host.count("exec")).toBe(1);
   });
 
   test("is the tenant's own, and fits one request only", async () => {
@@ -358,11 +358,11 @@ describe("Idempotency-Key", () => {
   });
 
   test("of a request that failed can be used again, of one that runs cannot", async () => {
-    world.host.fail("exec", "SandboxError", "broken");
+    deployment.host.fail("exec", "SandboxError", "broken");
     expect((await repeat("key-number-three", {})).status).toBe(502);
     expect((await repeat("key-number-three", {})).status).toBe(201);
     const slow = () =>
-      world.call("POST", "/v1/run", { command: "sleep 0.5" }, { headers: { "idempotency-key": "key-number-four" } });
+      deployment.call("POST", "/v1/run", { command: "sleep 0.5" }, { headers: { "idempotency-key": "key-number-four" } });
     const answers = await Promise.all([slow(), slow(), slow()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect((await repeat("short", {})).status).toBe(400);

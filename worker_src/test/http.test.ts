@@ -2,36 +2,36 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { HERE } from "../build.mjs";
-import { KEYS, PREVIEW, start, type World } from "./world.ts";
+import { KEYS, PREVIEW, start, type Deployment } from "./deployment.ts";
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await start();
+  deployment = await start();
 });
-afterAll(() => world.close());
-beforeEach(() => world.host.forget());
+afterAll(() => deployment.close());
+beforeEach(() => deployment.host.forget());
 
 const EXEC = "/v1/sandboxes/h/exec";
 const codeOf = async (response: { json(): Promise<unknown> }) => ((await response.json()) as { code: string }).code;
 
 describe("routing", () => {
   test("health is public and says nothing else", async () => {
-    const response = await world.fetch("/health");
+    const response = await deployment.fetch("/health");
     expect([response.status, await response.json()]).toEqual([200, { status: "ok" }]);
   });
 
   test("an unknown address is 404, another method 405 with those allowed", async () => {
-    expect((await world.call("GET", "/v1/nothing")).status).toBe(404);
-    expect((await world.call("GET", "/")).status).toBe(404);
-    const response = await world.call("PUT", "/v1/sandboxes/h");
+    expect((await deployment.call("GET", "/v1/nothing")).status).toBe(404);
+    expect((await deployment.call("GET", "/")).status).toBe(404);
+    const response = await deployment.call("PUT", "/v1/sandboxes/h");
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, PATCH, DELETE"]);
   });
 
   test("every answer carries a request id; a good one of the caller's is kept", async () => {
-    const kept = await world.call("GET", "/v1/nothing", undefined, { headers: { "x-request-id": "abc-12345" } });
+    const kept = await deployment.call("GET", "/v1/nothing", undefined, { headers: { "x-request-id": "abc-12345" } });
     expect(kept.headers.get("x-request-id")).toBe("abc-12345");
     expect(((await kept.json()) as { request_id: string }).request_id).toBe("abc-12345");
-    const replaced = await world.call("GET", "/v1/nothing", undefined, { headers: { "x-request-id": 'x"}' } });
+    const replaced = await deployment.call("GET", "/v1/nothing", undefined, { headers: { "x-request-id": 'x"}' } });
     expect(replaced.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect(replaced.headers.get("cache-control")).toBe("no-store");
   });
@@ -51,27 +51,27 @@ describe("validation", () => {
       "body.env.A B: expected /^[A-Za-z_][A-Za-z0-9_]{0,127}$/",
     ],
   ])("%s", async (_, body, detail) => {
-    const response = await world.call("POST", EXEC, body);
+    const response = await deployment.call("POST", EXEC, body);
     expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([400, detail]);
-    expect(world.host.seen).toEqual([]);
+    expect(deployment.host.seen).toEqual([]);
   });
 
   test.each(["..", "a.b", "A", "-a", "a-", "a%2Fb", "a%00", "x".repeat(64), "%E0%A4%A"])(
     "the name %s is refused",
     async (name) => {
-      const response = await world.fetch(`https://api.test/v1/sandboxes/${name}/exec`, {
+      const response = await deployment.fetch(`https://api.test/v1/sandboxes/${name}/exec`, {
         method: "POST",
         headers: { authorization: `Bearer ${KEYS.alice}`, "content-type": "application/json" },
         body: JSON.stringify({ command: "true" }),
       });
       expect([400, 404]).toContain(response.status);
-      expect(world.host.seen).toEqual([]);
+      expect(deployment.host.seen).toEqual([]);
     },
   );
 
   test("bodies are JSON, UTF-8 and bounded", async () => {
     const send = (body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
-      world.fetch(EXEC, {
+      deployment.fetch(EXEC, {
         method: "POST",
         body,
         headers: { authorization: `Bearer ${KEYS.alice}`, "content-type": type },
@@ -83,28 +83,28 @@ describe("validation", () => {
   });
 
   test("a parameter may be given once, and unknown ones are refused", async () => {
-    expect((await world.call("GET", "/v1/sandboxes/h/files?path=/a&path=/b")).status).toBe(400);
-    expect((await world.call("GET", "/v1/sandboxes/h/files?path=/a&x=1")).status).toBe(400);
+    expect((await deployment.call("GET", "/v1/sandboxes/h/files?path=/a&path=/b")).status).toBe(400);
+    expect((await deployment.call("GET", "/v1/sandboxes/h/files?path=/a&x=1")).status).toBe(400);
   });
 });
 
 describe("kinds", () => {
   test("another kind is another sandbox", async () => {
-    await world.call("POST", `${EXEC}?kind=python`, { command: "true" });
-    await world.call("POST", EXEC, { command: "true" });
-    const [python, plain] = world.host.seen.filter(({ operation }) => operation === "exec");
+    await deployment.call("POST", `${EXEC}?kind=python`, { command: "true" });
+    await deployment.call("POST", EXEC, { command: "true" });
+    const [python, plain] = deployment.host.seen.filter(({ operation }) => operation === "exec");
     expect(python!.sandbox).not.toBe(plain!.sandbox);
   });
 
   test("an unknown kind is refused, also one that every object has", async () => {
     for (const kind of ["ruby", "constructor"]) {
-      const response = await world.call("POST", `${EXEC}?kind=${kind}`, { command: "true" });
+      const response = await deployment.call("POST", `${EXEC}?kind=${kind}`, { command: "true" });
       expect([response.status, await codeOf(response)]).toEqual([400, "unknown_kind"]);
     }
   });
 
   test("only the default kind has preview URLs", async () => {
-    const response = await world.call("POST", "/v1/sandboxes/h/ports?kind=python", { port: 8080 });
+    const response = await deployment.call("POST", "/v1/sandboxes/h/ports?kind=python", { port: 8080 });
     expect(response.status).toBe(400);
     expect(((await response.json()) as { detail: string }).detail).toBe(
       "Preview URLs work only for sandboxes of the default kind: the SDK finds them through the binding `Sandbox` alone.",
@@ -114,7 +114,7 @@ describe("kinds", () => {
 
 describe("previews", () => {
   async function exposed(port: number): Promise<string> {
-    const response = await world.call("POST", "/v1/sandboxes/preview/ports", { port });
+    const response = await deployment.call("POST", "/v1/sandboxes/preview/ports", { port });
     expect(response.status).toBe(201);
     return ((await response.json()) as { url: string }).url;
   }
@@ -122,8 +122,8 @@ describe("previews", () => {
   test("answer with the token and without a key", async () => {
     const url = await exposed(8080);
     expect(new URL(url).hostname.split(".")[0]!.length).toBeLessThanOrEqual(63);
-    expect(await (await world.fetch(url)).json()).toEqual({ served: 8080 });
-    expect(await (await world.call("GET", "/v1/sandboxes/preview/ports")).json()).toEqual({
+    expect(await (await deployment.fetch(url)).json()).toEqual({ served: 8080 });
+    expect(await (await deployment.call("GET", "/v1/sandboxes/preview/ports")).json()).toEqual({
       ports: [{ port: 8080, url }],
     });
     expect(await exposed(8080)).toBe(url);
@@ -131,23 +131,23 @@ describe("previews", () => {
 
   test("do not answer with another token, nor for ids that nobody was given", async () => {
     const url = await exposed(8081);
-    expect(await (await world.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).json()).toEqual({
+    expect(await (await deployment.fetch(url.replace(/-[a-z0-9]+\.preview/, "-wrong.preview"))).json()).toEqual({
       message: "INVALID_TOKEN",
     });
-    world.host.forget();
+    deployment.host.forget();
     for (const label of ["8081-someone-token", "8081-a-token", "www", "3000-preview-token", "8081"]) {
-      const response = await world.fetch(`https://${label}.${PREVIEW}/v1/openapi.json`, {
+      const response = await deployment.fetch(`https://${label}.${PREVIEW}/v1/openapi.json`, {
         headers: { authorization: `Bearer ${KEYS.alice}` },
       });
       expect(response.status).toBe(404);
     }
-    expect(world.host.seen).toEqual([]);
+    expect(deployment.host.seen).toEqual([]);
   });
 });
 
 test("directories that cannot be backed up are refused", async () => {
   for (const directory of ["/etc", "/workspace/../etc", "/workspaces"]) {
-    expect((await world.call("POST", "/v1/sandboxes/kept/backups", { directory })).status).toBe(400);
+    expect((await deployment.call("POST", "/v1/sandboxes/kept/backups", { directory })).status).toBe(400);
   }
 });
 
@@ -199,16 +199,16 @@ test("what is not bound is 501 and says what is missing", async () => {
 });
 
 test("logs are one line of JSON per request, without keys, tenants or commands", async () => {
-  world.logs.length = 0;
-  await world.call("POST", EXEC, { command: "echo very-secret-command", env: { TOKEN: "very-secret-value" } });
-  await world.call("POST", EXEC, { command: "very-secret-command", colour: "very-secret-value" });
-  await world.call("GET", "/v1/sandboxes/very-secret-name");
-  await world.call("POST", "/v1/sandboxes/h/openai/shell", { commands: ["very-secret-command"] });
-  await world.call("POST", "/v1/sandboxes/h/openai/patch", {
+  deployment.logs.length = 0;
+  await deployment.call("POST", EXEC, { command: "echo very-secret-command", env: { TOKEN: "very-secret-value" } });
+  await deployment.call("POST", EXEC, { command: "very-secret-command", colour: "very-secret-value" });
+  await deployment.call("GET", "/v1/sandboxes/very-secret-name");
+  await deployment.call("POST", "/v1/sandboxes/h/openai/shell", { commands: ["very-secret-command"] });
+  await deployment.call("POST", "/v1/sandboxes/h/openai/patch", {
     operations: [{ type: "update_file", path: "very-secret-file", diff: "x" }],
   });
-  await vi.waitUntil(() => world.logs.length >= 5, { timeout: 30_000 });
-  const lines = world.logs.map((line) => JSON.parse(line));
+  await vi.waitUntil(() => deployment.logs.length >= 5, { timeout: 30_000 });
+  const lines = deployment.logs.map((line) => JSON.parse(line));
   expect(lines).toHaveLength(5);
   expect(lines[0]).toMatchObject({
     level: "info",
@@ -221,6 +221,6 @@ test("logs are one line of JSON per request, without keys, tenants or commands",
   });
   expect(lines[1]).toMatchObject({ status: 400, code: "invalid_request" });
   expect(lines[0].tenant).toMatch(/^[a-z2-7]{12}$/);
-  const text = world.logs.join("\n");
+  const text = deployment.logs.join("\n");
   for (const secret of ["very-secret", KEYS.alice, '"alice"']) expect(text).not.toContain(secret);
 });

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { HERE } from "../build.mjs";
 import { jsonSchema } from "../src/json-schema.ts";
 import * as schemas from "../src/schemas.ts";
-import { start } from "./world.ts";
+import { start } from "./deployment.ts";
 
 const committed = JSON.parse(readFileSync(path.join(HERE, "openapi.json"), "utf8"));
 
@@ -19,11 +19,11 @@ test("an artifact is described as what it is", () => {
 });
 
 test("the committed document is the one served; run `npm run openapi` after a change", async () => {
-  const world = await start();
+  const deployment = await start();
   try {
-    expect(await (await world.call("GET", "/v1/openapi.json")).json()).toEqual(committed);
+    expect(await (await deployment.call("GET", "/v1/openapi.json")).json()).toEqual(committed);
   } finally {
-    await world.close();
+    await deployment.close();
   }
 });
 

@@ -10,7 +10,7 @@ import { ask, fitting, type Message } from "../src/model.ts";
 import { command, quote } from "../src/shell.ts";
 import { isSandboxId, MAX_ID_LENGTH, nameForTask, nameForUser, sandboxId } from "../src/tenancy.ts";
 import { OPERATIONS, sampleRequest } from "./operations.ts";
-import { KEYS, start, type World } from "./world.ts";
+import { KEYS, start, type Deployment } from "./deployment.ts";
 
 const SEED = 20261116;
 const NAME = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
@@ -151,13 +151,13 @@ async function patiently(url: URL, init: RequestInit): Promise<Response> {
 }
 
 describe("fuzz", () => {
-  let world: World;
+  let deployment: Deployment;
   let address: URL;
   beforeAll(async () => {
-    world = await start({ bindings: { MODEL_ENDPOINT: "https://model.test/", AGENT_API_KEY: "agent" } });
-      address = await world.miniflare.ready;
+    deployment = await start({ bindings: { MODEL_ENDPOINT: "https://model.test/", AGENT_API_KEY: "agent" } });
+      address = await deployment.miniflare.ready;
   });
-  afterAll(() => world.close());
+  afterAll(() => deployment.close());
 
   const odd = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),
@@ -189,12 +189,12 @@ describe("fuzz", () => {
   test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
     "%s never fails inside nor reaches another tenant",
     async (_, operation) => {
-      world.host.forget();
+      deployment.host.forget();
       const own = sampleRequest(operation);
-      await (await world.call(operation.method, own.target, own.body, { key: KEYS.alice })).text();
+      await (await deployment.call(operation.method, own.target, own.body, { key: KEYS.alice })).text();
       // What a stream ran for is destroyed after its end.
       if (operation.stream) await wait(200);
-      const theirs = new Set(world.host.seen.map(({ sandbox }) => sandbox));
+      const theirs = new Set(deployment.host.seen.map(({ sandbox }) => sandbox));
       const fields = Object.keys(operation.body?.properties ?? {});
       const path = fc.array(
         fc.oneof(
@@ -218,7 +218,7 @@ describe("fuzz", () => {
       });
       await fc.assert(
         fc.asyncProperty(request, async ({ path: parts, changes, query, whole, idempotent }) => {
-          world.host.forget();
+          deployment.host.forget();
           const valid = sampleRequest(operation);
           const body: Record<string, unknown> = { ...(valid.body as object) };
           for (const [name, { drop, value }] of Object.entries(changes)) {
@@ -244,7 +244,7 @@ describe("fuzz", () => {
           });
           const text = await response.text();
           if (response.status === 500) throw new Error(`500: ${text}`);
-          for (const { sandbox } of world.host.seen)
+          for (const { sandbox } of deployment.host.seen)
             if (theirs.has(sandbox)) throw new Error("reached another tenant's sandbox");
         }),
         { seed: SEED, numRuns: 40 },

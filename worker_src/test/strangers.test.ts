@@ -8,10 +8,10 @@ import { accepted } from "./hostile/frames.ts";
 import { honest } from "./hostile/honest.ts";
 import { listen, type Serve } from "./hostile/server.ts";
 import { allEvents } from "./sse.ts";
-import { start, type World } from "./world.ts";
+import { start, type Deployment } from "./deployment.ts";
 
 const MIB = 2 ** 20;
-let world: World;
+let deployment: Deployment;
 let server: Awaited<ReturnType<typeof listen>>;
 /** What the server does with requests of a path; the honest thing otherwise. */
 let strange: { path: string; serve: Serve } = { path: "", serve: async () => undefined };
@@ -25,7 +25,7 @@ beforeAll(async () => {
     const said = honest(incoming);
     await wire.write(whole("json" in said ? JSON.stringify(said.json) : said.events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("")));
   });
-  world = await start({
+  deployment = await start({
     entry: `${HERE}/test/substitute/stranger.ts`,
     services: { HOSTILE: server.port, HONEST: server.port },
     bindings: { SANDBOX_KINDS: undefined },
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   server.close();
-  await world.close();
+  await deployment.close();
 });
 
 const saying = (path: string, content: string, status?: number): typeof strange => ({
@@ -53,7 +53,7 @@ const flooding = (path: string, text: string): typeof strange => ({
 });
 
 async function code(method: string, path: string, body?: unknown): Promise<[number, string]> {
-  const response = await world.call(method, `/v1/sandboxes/s${path}`, body);
+  const response = await deployment.call(method, `/v1/sandboxes/s${path}`, body);
   return [response.status, ((await response.json()) as { code: string }).code];
 }
 
@@ -106,13 +106,13 @@ test("a server that is never ready holds nobody beyond the limit", async () => {
 
 test("a server's message is told up to a length", async () => {
   strange = saying("/api/exists", JSON.stringify({ code: "FILE_NOT_FOUND", message: "m".repeat(MIB / 2), context: {} }), 404);
-  const response = await world.call("GET", "/v1/sandboxes/s/files/exists?path=/a");
+  const response = await deployment.call("GET", "/v1/sandboxes/s/files/exists?path=/a");
   expect([response.status, (await response.text()).length < 2000]).toEqual([404, true]);
 });
 
 test("a stream's event that is none ends it as the sandbox's failure", async () => {
   strange = saying("/api/execute/stream", 'data: {"type":"stdout","data":{"a":1}}\n\n');
-  const events = await allEvents(await world.call("POST", "/v1/sandboxes/s/exec/stream", { command: "true" }));
+  const events = await allEvents(await deployment.call("POST", "/v1/sandboxes/s/exec/stream", { command: "true" }));
   expect(events).toMatchObject([{ event: "error", data: { code: "sandbox_failed" } }]);
 });
 
@@ -122,7 +122,7 @@ test("code whose run breaks off has not ended", async () => {
 });
 
 test("a port sets no cookie and shows no page where the API is", async () => {
-  const connect = () => world.call("GET", "/v1/sandboxes/s/ports/8080/connect", undefined, { headers: { upgrade: "websocket" } });
+  const connect = () => deployment.call("GET", "/v1/sandboxes/s/ports/8080/connect", undefined, { headers: { upgrade: "websocket" } });
   strange = { path: "/", serve: async ({ headers }, wire) => void (await wire.write(accepted(headers.get("sec-websocket-key") ?? ""))) };
   const open = await connect();
   expect([open.status, open.headers.get("set-cookie")]).toEqual([101, null]);

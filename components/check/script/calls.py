@@ -6,7 +6,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from ...rules.facts import HOLE, Call
+from ...facts.stack import HOLE, Call
 from .module import Module, parameters
 from .program import Place, Program
 from .requests import Requests
@@ -51,7 +51,7 @@ class Calls:
         self.requests = Requests(program, entry)
 
     def of(self, module: Module) -> Iterator[Call]:
-        """Give the calls of a module in the order of the text, behind each the commands that callers hand to it."""
+        """Return the calls of a module in the order of the text, behind each the commands that callers hand to it."""
         for node in module.kinds.get("call_expression", ()):
             if self._matters(module, node):
                 yield self._fact(module, node)
@@ -75,7 +75,7 @@ class Calls:
         return f"{self.named(place.module.name)}:{line(node_of_name(place.node))}"
 
     def _handed_on(self, module: Module, command: list[Node], depth: int = 0) -> Iterator[Call]:
-        """Give a command that a function only hands on where it is put together: in the calls of that function."""
+        """Return a command that a function only hands on where it is put together: in the calls of that function."""
         wrapper = self._wrapper(module, command) if depth < _DEEPEST else None
         for each in self.program.callers(wrapper[0]) if wrapper else ():
             given = arguments(each.node)[wrapper[1] : wrapper[1] + 1] if wrapper else []
@@ -86,7 +86,7 @@ class Calls:
                 yield Call("exec", self._where(each), interpolated=any(map(_is_spliced, told)), text=_shown(told))
 
     def _wrapper(self, module: Module, given: list[Node]) -> tuple[Place, int] | None:
-        """Give the function, one that is called somewhere, that got an argument as its own, and as which of them."""
+        """Return the function, one that is called somewhere, that got an argument as its own, and as which of them."""
         node = unwrapped(given[0]) if given else None
         declared = module.declared(text(node), node) if node is not None and node.type == "identifier" else None
         function = module.function(declared.node) if declared and declared.kind == "param" else None
@@ -116,7 +116,7 @@ class Calls:
         )
 
     def _told(self, module: Module, name: str, given: list[Node]) -> Texts:
-        """Give what the argument that matters may be: the command, the address, the id."""
+        """Return what the argument that matters may be: the command, the address, the id."""
         index = 1 if name == "getSandbox" else 0
         wanted = name in COMMANDS or name in {"gitCheckout", "getSandbox"}
         if name in COMMANDS and self._wrapper(module, given[:1]):
@@ -124,7 +124,7 @@ class Calls:
         return self.values.of(module, given[index]) if wanted and len(given) > index else ()
 
     def _secrets(self, module: Module, given: list[Node]) -> tuple[str, ...]:
-        """Give the bindings of the Worker that stand in arguments, directly or under another name."""
+        """Return the bindings of the Worker that stand in arguments, directly or under another name."""
         found: list[str] = []
         for node in (each for one in given for each in walk(one)) if "env" in module.source else ():
             if node.type == "member_expression" and is_env(child(node, "object")):
@@ -184,7 +184,7 @@ def _is_dropped(module: Module, node: Node) -> bool:
 
 
 def node_of_name(call: Node) -> Node:
-    """Give the node whose line a call is said to be on: the name that is called."""
+    """Return the node whose line a call is said to be on: the name that is called."""
     target = callee(call) or call
     return child(target, "property") or target
 

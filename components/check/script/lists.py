@@ -21,7 +21,7 @@ class Lists:
         self.values = values
 
     def elements(self, module: Module, node: Node, frames: Frames) -> list[Texts] | None:
-        """Give what the elements of an array may be; None if that cannot be told."""
+        """Return what the elements of an array may be; None if that cannot be told."""
         return self.values.bounded(lambda: self._elements(module, unwrapped(node), frames), None)
 
     def _elements(self, module: Module, node: Node, frames: Frames) -> list[Texts] | None:
@@ -90,6 +90,6 @@ class Lists:
         return None
 
     def all(self, literal: Place, frames: Frames) -> list[Texts]:
-        """Give what the members of a literal object or array may be."""
+        """Return what the members of a literal object or array may be."""
         values = members(literal.node).values() if literal.node.type == "object" else children(literal.node)
         return [self.values.follow(literal.module, each, frames) for each in values]

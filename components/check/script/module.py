@@ -53,26 +53,26 @@ class Module:
             waiting.extend(reversed(below))
 
     def parent(self, node: Node) -> Node | None:
-        """Give the node above."""
+        """Return the node above."""
         return self.parents.get(node.id)
 
     def above(self, node: Node) -> Iterator[Node]:
-        """Give every node above, the nearest first."""
+        """Return every node above, the nearest first."""
         each = self.parents.get(node.id)
         while each is not None:
             yield each
             each = self.parents.get(each.id)
 
     def function(self, node: Node) -> Node | None:
-        """Give the function around a node."""
+        """Return the function around a node."""
         return next((each for each in self.above(node) if each.type in FUNCTIONS), None)
 
     def surrounding(self, node: Node, kinds: frozenset[str]) -> Node | None:
-        """Give the nearest node above that is of some kind."""
+        """Return the nearest node above that is of some kind."""
         return next((each for each in self.above(node) if each.type in kinds), None)
 
     def within(self, kind: str, node: Node | None) -> Iterator[Node]:
-        """Give the nodes of a kind in another, or in the module."""
+        """Return the nodes of a kind in another, or in the module."""
         found = self.kinds.get(kind, [])
         if node is None:
             yield from found
@@ -84,7 +84,7 @@ class Module:
                 yield found[index]
 
     def declared(self, name: str, at: Node) -> Declared | None:
-        """Give what a name stands for at a node."""
+        """Return what a name stands for at a node."""
         scopes = self._scopes
         for each in (at, *self.above(at)):
             if (names := scopes.get(each.id)) and (found := names.get(name)):
@@ -131,7 +131,7 @@ class Module:
         return self.surrounding(node, frozenset(kinds)) or self.root
 
     def import_of(self, declared: Declared) -> tuple[str, str]:
-        """Give the module that an import names, and the name there: `default`, or `*` for all of it."""
+        """Return the module that an import names, and the name there: `default`, or `*` for all of it."""
         statement = self.surrounding(declared.node, frozenset({"import_statement"}))
         source = child(statement, "source")
         kinds = {"identifier": "default", "namespace_import": "*"}
@@ -147,7 +147,7 @@ class Module:
         return found
 
     def exported(self, name: str) -> Declared | None:
-        """Give what an exported name stands for in this module."""
+        """Return what an exported name stands for in this module."""
         said = self.exports.get(name)
         if said is None:
             return None
@@ -168,7 +168,7 @@ class Module:
         return Declared(inner.type, inner) if inner else None
 
     def taken_over(self, name: str) -> tuple[str, str] | None:
-        """Give module and name of an export that only passes another module's on."""
+        """Return module and name of an export that only passes another module's on."""
         said = self.exports.get(name)
         if said is None or said.type != "export_specifier":
             return None
@@ -181,7 +181,7 @@ def _start(node: Node) -> int:
 
 
 def parameters(function: Node) -> list[Node]:
-    """Give the parameters of a function."""
+    """Return the parameters of a function."""
     single = child(function, "parameter")
     return [single] if single else children(child(function, "parameters"))
 
@@ -191,7 +191,7 @@ def _word(node: Node) -> str:
 
 
 def _names(pattern: Node | None, taken: str | None = None) -> Iterator[tuple[str, str | None]]:
-    """Give the names that a pattern binds, each with the member it takes."""
+    """Return the names that a pattern binds, each with the member it takes."""
     waiting = [(pattern, taken)] if pattern else []
     while waiting:
         node, path = waiting.pop()
@@ -238,12 +238,12 @@ def _exports(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _plain_words(node: Node) -> set[str]:
-    """Give the words and signs of a node that are no names."""
+    """Return the words and signs of a node that are no names."""
     return {text(each) for each in node.children if not each.is_named}
 
 
 def requires(module: Module) -> Iterator[tuple[Node, str]]:
-    """Give the calls of `require` and `import` with the module each names."""
+    """Return the calls of `require` and `import` with the module each names."""
     for call in module.kinds.get("call_expression", ()):
         if text(child(call, "function")) in {"require", "import"} and (given := arguments(call)):
             yield call, string(given[0]) or ""

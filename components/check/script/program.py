@@ -36,17 +36,17 @@ class Program:
         self.callers = lru_cache(maxsize=None)(self._callers)
 
     def module(self, path: Path) -> Module:
-        """Give a module."""
+        """Return a module."""
         if path not in self._modules:
             self._modules[path] = Module(str(path), self.texts[path])
         return self._modules[path]
 
     def mentioning(self, word: str) -> Iterator[Module]:
-        """Give the modules in whose text a word stands."""
+        """Return the modules in whose text a word stands."""
         return (self.module(path) for path, source in self.texts.items() if word in source)
 
     def resolved(self, module: Module, name: str, at: Node) -> tuple[Module, Declared] | None:
-        """Give what a name stands for, in whichever module it is declared; imports of packages stay imports."""
+        """Return what a name stands for, in whichever module it is declared; imports of packages stay imports."""
         declared = module.declared(name, at)
         for _ in range(_FURTHEST):
             if declared is None or declared.kind != "import":
@@ -80,7 +80,7 @@ class Program:
         return None
 
     def function(self, module: Module, node: Node) -> Place | None:
-        """Give the function that an expression names: by a name, as a method of `this`, or by itself."""
+        """Return the function that an expression names: by a name, as a method of `this`, or by itself."""
         node = unwrapped(node)
         if node.type in FUNCTIONS:
             return Place(module, node)
@@ -109,7 +109,7 @@ class Program:
         return None
 
     def name_of(self, place: Place) -> str:
-        """Give the name under which a function is known; empty if it has none."""
+        """Return the name under which a function is known; empty if it has none."""
         node, above = place.node, place.module.parent(place.node)
         if child(node, "name"):
             return key(node)
@@ -118,7 +118,7 @@ class Program:
         return ""
 
     def _callers(self, place: Place) -> tuple[Place, ...]:
-        """Give every call of a function that can be seen."""
+        """Return every call of a function that can be seen."""
         name = self.name_of(place)
         return tuple(self._calls_of(place, name)) if name else ()
 
@@ -139,7 +139,7 @@ class Program:
                     yield Place(module, call)
 
     def references(self, place: Place) -> Iterator[Place]:
-        """Give the places that name a function without calling it, such as a list of routes."""
+        """Return the places that name a function without calling it, such as a list of routes."""
         name = self.name_of(place)
         for module in self.mentioning(name) if name else ():
             for node in (*module.kinds.get("identifier", ()), *module.kinds.get("shorthand_property_identifier", ())):

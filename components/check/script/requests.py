@@ -128,7 +128,7 @@ class Requests:
         return called(call) in _ROUTES and inner is not None and self._router(module, inner) is not None
 
     def _router(self, module: Module, node: Node) -> Node | None:
-        """Give what makes the router on which a route is declared."""
+        """Return what makes the router on which a route is declared."""
         for _ in range(200):
             if node.type in {"call_expression", "new_expression"}:
                 inner = receiver(node) if node.type == "call_expression" else None
@@ -192,7 +192,7 @@ class Requests:
         return False
 
     def _checks_of(self, module: Module, function: Node | None) -> tuple[Node, ...]:
-        """Give all checks in a function: by itself, and by functions of the program that it calls."""
+        """Return all checks in a function: by itself, and by functions of the program that it calls."""
         found = list(evidence(module, function))
         for call in module.within("call_expression", function):
             target = callee(call)
@@ -237,7 +237,7 @@ class Requests:
         return self._route(module, function) is None and self._is_followed(here, seen)
 
     def _after(self, module: Module, node: Node, function: Node | None) -> Iterator[Node]:
-        """Give the uses of a sandbox behind a node in its function; in a loop, all of the loop's."""
+        """Return the uses of a sandbox behind a node in its function; in a loop, all of the loop's."""
         loop = module.surrounding(node, frozenset({*_LOOPS, *FUNCTIONS}))
         start = loop.start_byte if loop is not None and loop.type in _LOOPS else node.end_byte
         for each in reversed(self._uses(module, function)):
@@ -258,7 +258,7 @@ class Requests:
 
 
 def evidence(module: Module, function: Node | None) -> Iterator[Node]:
-    """Give what in a function has to do with who calls; functions that can be seen are judged by what they do."""
+    """Return what in a function has to do with who calls; functions that can be seen are judged by what they do."""
     for each in module.within("string", function):
         if _HEADERS.search(text(each)) and len(text(each)) < 60:
             yield each

@@ -8,8 +8,9 @@ from tree_sitter import Node
 
 from .module import Declared, Module
 from .program import Program
+from .results import returns
 from .syntax import CLASSES, called, callee, child, children_of, key, receiver, text, unwrapped
-from .values import is_env, returns
+from .values import is_env
 
 _GETTERS: Final = frozenset({"getSandbox", "createSession", "getSession"})
 _TYPES: Final = re.compile(r"\b(?:Sandbox|ISandbox|ExecutionSession)\b")
@@ -116,7 +117,7 @@ def _is_sandbox_class(program: Program, module: Module, around: Node | None, dep
 
 
 def own_methods(program: Program, module: Module) -> Iterator[str]:
-    """Give the names of methods that classes of the module add to a sandbox."""
+    """Return the names of methods that classes of the module add to a sandbox."""
     for each in module.kinds.get("method_definition", ()):
         if _is_sandbox_class(program, module, module.surrounding(each, CLASSES)):
             yield key(each)

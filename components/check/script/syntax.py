@@ -39,46 +39,46 @@ def parse(name: str, data: bytes) -> Node:
 
 
 def text(node: Node | None) -> str:
-    """Give a node as it is written."""
+    """Return a node as it is written."""
     return (node.text or b"").decode("utf-8", "replace") if node else ""
 
 
 def line(node: Node) -> int:
-    """Give the line of a node, counted from 1."""
+    """Return the line of a node, counted from 1."""
     return int(node.start_point[0]) + 1
 
 
 def child(node: Node | None, field: str) -> Node | None:
-    """Give the child in a field."""
+    """Return the child in a field."""
     return node.child_by_field_name(field) if node else None
 
 
 def children(node: Node | None) -> list[Node]:
-    """Give the named children, without comments."""
+    """Return the named children, without comments."""
     return [each for each in node.named_children if each.type != "comment"] if node else []
 
 
 def unwrapped(node: Node) -> Node:
-    """Give the expression inside brackets, casts and `await`."""
+    """Return the expression inside brackets, casts and `await`."""
     while node.type in _WRAPPERS and (inner := children(node)):
         node = inner[-1] if node.type == "type_assertion" else inner[0]
     return node
 
 
 def arguments(call: Node) -> list[Node]:
-    """Give the arguments of a call; a tagged template has none."""
+    """Return the arguments of a call; a tagged template has none."""
     found = child(call, "arguments")
     return children(found) if found and found.type == "arguments" else []
 
 
 def callee(call: Node) -> Node | None:
-    """Give what is called."""
+    """Return what is called."""
     found = child(call, "function") or child(call, "constructor")
     return unwrapped(found) if found else None
 
 
 def called(call: Node) -> str:
-    """Give the last name of what is called: `exec` of `this.sandbox.exec(…)`."""
+    """Return the last name of what is called: `exec` of `this.sandbox.exec(…)`."""
     found = callee(call)
     if found is None:
         return ""
@@ -86,21 +86,21 @@ def called(call: Node) -> str:
 
 
 def receiver(call: Node) -> Node | None:
-    """Give what stands before the dot of a call."""
+    """Return what stands before the dot of a call."""
     found = callee(call)
     inner = child(found, "object") if found and found.type == "member_expression" else None
     return unwrapped(inner) if inner else None
 
 
 def string(node: Node) -> str | None:
-    """Give the text of a literal string, or of a template without holes."""
+    """Return the text of a literal string, or of a template without holes."""
     if node.type == "string" or (node.type == "template_string" and not children_of(node, "template_substitution")):
         return unescaped(text(node)[1:-1])
     return None
 
 
 def unescaped(written: str) -> str:
-    """Give the text that a literal stands for."""
+    """Return the text that a literal stands for."""
     return _ESCAPE.sub(_escaped, written) if "\\" in written else written
 
 
@@ -113,12 +113,12 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def children_of(node: Node | None, *kinds: str) -> list[Node]:
-    """Give the children of some kinds."""
+    """Return the children of some kinds."""
     return [each for each in node.named_children if each.type in kinds] if node else []
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Give a node and all below it, in the order of the text."""
+    """Return a node and all below it, in the order of the text."""
     waiting = [node]
     while waiting:
         each = waiting.pop()
@@ -127,7 +127,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def key(node: Node) -> str:
-    """Give the name of a member of an object, a class or a pattern."""
+    """Return the name of a member of an object, a class or a pattern."""
     found = child(node, "key") or child(node, "name") or (node if not node.named_child_count else None)
     if found is None:
         return ""
@@ -135,7 +135,7 @@ def key(node: Node) -> str:
 
 
 def members(node: Node) -> dict[str, Node]:
-    """Give the members of an object literal by name: a shorthand stands for itself, a method is its function."""
+    """Return the members of an object literal by name: a shorthand stands for itself, a method is its function."""
     found: dict[str, Node] = {}
     for each in children(node) if node.type == "object" else ():
         if each.type == "pair" and (value := child(each, "value")):

@@ -40,11 +40,11 @@ def together(*parts: Texts) -> Texts:
 
 
 def either(*choices: Texts) -> Texts:
-    """Give what may be one or the other."""
+    """Return what may be one or the other."""
     return tuple(dict.fromkeys(each for choice in choices for each in choice))[:MOST]
 
 
 def flattened(texts: Texts, kind: str) -> Texts:
-    """Give one hole for texts of which only some part is taken: harmless if nothing in them comes from outside."""
+    """Return one hole for texts of which only some part is taken: harmless if nothing in them comes from outside."""
     outside = any(isinstance(part, Hole) and part.kind == OUTSIDE for each in texts for part in each)
     return UNKNOWN if outside else ((Hole(kind),),)

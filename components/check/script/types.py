@@ -34,7 +34,7 @@ def is_plain(  # noqa: PLR0911 - one answer for each kind
 
 
 def member(program: Program, module: Module, kind: Node | None, name: str) -> Node | None:
-    """Give the type of a member of an object type or an interface of the program."""
+    """Return the type of a member of an object type or an interface of the program."""
     if kind is not None and kind.type == "type_annotation":
         kind = next(iter(children(kind)), None)
     if kind is not None and kind.type == "type_identifier":

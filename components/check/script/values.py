@@ -5,7 +5,7 @@ called so. Work is bounded: an expression that would take too long to follow com
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from tree_sitter import Node
@@ -14,12 +14,11 @@ from . import guards, types
 from .lists import Lists
 from .module import Declared, Module, parameters
 from .program import Place, Program
+from .results import Results, returns
 from .syntax import (
     CLASSES,
-    FUNCTIONS,
     arguments,
     called,
-    callee,
     child,
     children,
     children_of,
@@ -34,12 +33,10 @@ from .syntax import (
 )
 from .texts import (
     BINDING,
-    CHANCE,
     HARMLESS,
     MOST,
     OUTSIDE,
     PLAIN,
-    RANDOM,
     UNKNOWN,
     Frames,
     Hole,
@@ -56,17 +53,6 @@ _LITERALS: Final = frozenset({"string", "template_string", "number"})
 _ENV: Final = re.compile(r"(?:[\w$]+[?!]?\.|import\.meta\.)*env|process\.env")
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,}")
 _NUMBERS: Final = frozenset({"length", "size", "byteLength", "exitCode", "status", "pid", "index"})
-_SAFE_CALLS: Final = frozenset(
-    {
-        "Number", "parseInt", "parseFloat", "Boolean", "encodeURIComponent", "btoa", "Date.now", "performance.now",
-        "toFixed", "getTime", "toISOString", "indexOf", "Number.parseInt", "Number.parseFloat",
-    }
-)  # fmt: skip
-_CHANCE_CALLS: Final = frozenset({"crypto.randomUUID", "randomUUID", "nanoid", "Math.random", "ulid", "uuidv4", "uuid"})
-_SAME: Final = frozenset(
-    {"trim", "trimEnd", "trimStart", "toLowerCase", "toUpperCase", "toString", "normalize", "valueOf", "at"}
-)
-_PARTS: Final = frozenset({"slice", "substring", "substr", "padStart", "padEnd", "repeat", "charAt"})
 
 
 def is_env(node: Node | None) -> bool:
@@ -79,7 +65,8 @@ class Values:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._lists = Lists(self)
+        self.lists = Lists(self)
+        self._results = Results(self)
         self._steps = self._depth = 0
 
     def of(self, module: Module, node: Node) -> Texts:
@@ -126,7 +113,7 @@ class Values:
             case "subscript_expression":
                 return self._indexed(module, node, frames)
             case "call_expression":
-                return self._call(module, node, frames)
+                return self._results.of(module, node, frames)
             case "unary_expression":
                 return PLAIN
         return UNKNOWN
@@ -189,7 +176,7 @@ class Values:
         return self.follow(literal.module, known, frames) if literal and known else UNKNOWN
 
     def _assigned(self, module: Module, declared: Declared, name: str, first: Texts, frames: Frames) -> Texts:
-        """Give what a variable holds after all that is written to it, in the order of the text."""
+        """Return what a variable holds after all that is written to it, in the order of the text."""
         scope = module.function(declared.node)
         held = first
         for kind in ("assignment_expression", "augmented_assignment_expression"):
@@ -206,12 +193,12 @@ class Values:
         return tuple(each for each in held if each) or UNKNOWN
 
     def _rest(self, module: Module, right: Node, name: str, frames: Frames) -> Texts:
-        """Give what an assignment puts beside the variable's own value."""
+        """Return what an assignment puts beside the variable's own value."""
         others = [one for one in module.within("identifier", right) if text(one) != name]
         return either((("",),), *(self.follow(module, one, frames) for one in others))
 
     def _address(self, module: Module, declared: Declared, name: str) -> Texts | None:
-        """Give the text of a URL object into which a user or password is put."""
+        """Return the text of a URL object into which a user or password is put."""
         value = child(declared.node, "value")
         if value is None or value.type != "new_expression" or text(child(value, "constructor")) != "URL":
             return None
@@ -240,12 +227,12 @@ class Values:
             return UNKNOWN
         found = []
         for each in calls[:MOST]:
-            frame = self._frame(each.module, place.node, arguments(each.node), {})
+            frame = self._results.frame(each.module, place.node, arguments(each.node), {})
             found.append(frame.get(name) or UNKNOWN)
         return either(*found)
 
     def _iterated(self, module: Module, function: Node, declared: Declared, frames: Frames) -> Texts | None:
-        """Give what a callback of `map`, `forEach` and the like gets."""
+        """Return what a callback of `map`, `forEach` and the like gets."""
         above = module.parent(function)
         call = module.parent(above) if above and above.type == "arguments" else None
         if call is None or called(call) not in {"map", "forEach", "flatMap", "filter", "some", "every", "find"}:
@@ -257,11 +244,11 @@ class Values:
         return self._each(module, inner, frames)
 
     def _each(self, module: Module, node: Node | None, frames: Frames) -> Texts:
-        found = self._lists.elements(module, node, frames) if node else None
+        found = self.lists.elements(module, node, frames) if node else None
         return either(*found) if found else UNKNOWN
 
     def literal(self, module: Module, node: Node) -> Place | None:
-        """Give the literal object, array or enum that an expression names."""
+        """Return the literal object, array or enum that an expression names."""
         node = unwrapped(node)
         if node.type in {"object", "array"}:
             return Place(module, node)
@@ -315,90 +302,10 @@ class Values:
         literal = self.literal(module, inner) if inner else None
         if literal is None or is_spread(literal.node) or literal.node.type == "enum_declaration":
             return UNKNOWN if literal is None or literal.node.type != "enum_declaration" else PLAIN
-        found = self._lists.all(literal, frames)
+        found = self.lists.all(literal, frames)
         return either(*found) if found else UNKNOWN
-
-    def _call(self, module: Module, node: Node, frames: Frames) -> Texts:  # noqa: PLR0911 - one answer for each form
-        target, name, given = callee(node), called(node), arguments(node)
-        whole, inner = text(target), receiver(node)
-        if whole in _CHANCE_CALLS or name in _CHANCE_CALLS:
-            return CHANCE
-        if whole in _SAFE_CALLS or name in _SAFE_CALLS or whole.startswith("Math."):
-            return PLAIN
-        if whole == "String" and given:
-            return self.follow(module, given[0], frames)
-        if guards.QUOTING.search(name):
-            return PLAIN
-        function = self.program.function(module, target) if target else None
-        if function is not None:
-            if guards.quotes(function):
-                return PLAIN
-            frame = self._frame(module, function.node, given, frames)
-            return self.returned(function, {**frames, function.node.id: frame})
-        return self._text_call(module, inner, name, given, frames) if inner is not None else UNKNOWN
-
-    def _text_call(  # noqa: PLR0911 - one answer for each method
-        self, module: Module, inner: Node, name: str, given: list[Node], frames: Frames
-    ) -> Texts:
-        if name == "join":
-            return self._joined(module, inner, given, frames)
-        if name == "toString" and given and (string(given[0]) or "") in {"base64", "hex", "base64url"}:
-            return PLAIN
-        if name in {"replace", "replaceAll"} and len(given) > 1:
-            return self._replaced(module, inner, given, frames)
-        if name in _SAME:
-            return self.follow(module, inner, frames)
-        if name in _PARTS:
-            held = self.follow(module, inner, frames)
-            chance = any(isinstance(part, Hole) and part.kind == RANDOM for each in held for part in each)
-            return flattened(held, RANDOM if chance else HARMLESS)
-        if name == "concat":
-            return together(self.follow(module, inner, frames), *(self.follow(module, each, frames) for each in given))
-        return UNKNOWN
-
-    def _joined(self, module: Module, inner: Node, given: list[Node], frames: Frames) -> Texts:
-        found = self._lists.elements(module, inner, frames)
-        if found is None:
-            return UNKNOWN
-        between = self.follow(module, given[0], frames) if given else ((",",),)
-        parts = [part for each in found for part in (between, each)][1:]
-        return together(*parts) if parts else (("",),)
-
-    def _replaced(self, module: Module, inner: Node, given: list[Node], frames: Frames) -> Texts:
-        held = self.follow(module, inner, frames)
-        if given[0].type == "regex":
-            return PLAIN if guards.removes(text(given[0]), text(given[1])) else held
-        put = self.follow(module, given[1], frames) if given[1].type not in FUNCTIONS else UNKNOWN
-        return either(held, together(put, flattened(held, HARMLESS)))
-
-    def _frame(self, module: Module, function: Node, given: list[Node], frames: Frames) -> dict[str, Texts]:
-        """Give what the parameters of a function stand for in one call of it."""
-        found: dict[str, Texts] = {}
-        for index, each in enumerate(parameters(function)):
-            pattern = child(each, "pattern") or each
-            value, default = (given[index] if index < len(given) else None), child(each, "value")
-            if pattern.type == "identifier":
-                held = self.follow(module, value, frames) if value else None
-                found[text(pattern)] = held or (self.follow(module, default, frames) if default else UNKNOWN)
-            elif pattern.type == "object_pattern" and value is not None:
-                literal = self.literal(module, value)
-                for name, node in members(literal.node).items() if literal else ():
-                    found[name] = self.follow(module, node, frames)
-        return found
 
     def returned(self, function: Place, frames: Frames) -> Texts:
         """Say what a function may give back."""
         found = [self.follow(function.module, each, frames) for each in returns(function)]
         return either(*found) if found else UNKNOWN
-
-
-def returns(function: Place) -> Iterator[Node]:
-    """Give the expressions that a function gives back."""
-    body = child(function.node, "body")
-    if body is not None and body.type != "statement_block":
-        yield body
-        return
-    for each in function.module.within("return_statement", body):
-        inner = children(each)
-        if inner and function.module.function(each) == function.node:
-            yield inner[0]

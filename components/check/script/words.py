@@ -22,7 +22,7 @@ Use = tuple[str, int]
 
 
 def words(module: Module) -> list[Use]:
-    """Give every word that is used, with its line, in the order of the text."""
+    """Return every word that is used, with its line, in the order of the text."""
     if not any(part in module.source for part in _PARTS):
         return []
     found = [*_fields(module), *_options(module), *_names(module), *_tunnels(module)]
@@ -57,7 +57,7 @@ def _names(module: Module) -> Iterator[tuple[str, Node]]:
 
 
 def _pattern(module: Module, call: Node) -> Iterator[Node]:
-    """Give the names that a declaration takes from a module without renaming them."""
+    """Return the names that a declaration takes from a module without renaming them."""
     declarator = module.surrounding(call, frozenset({"variable_declarator", "statement_block"}))
     yield from module.within("shorthand_property_identifier_pattern", child(declarator, "name") or call)
 
@@ -81,7 +81,7 @@ def _tunnels(module: Module) -> Iterator[tuple[str, Node]]:
 
 
 def bridge(module: Module, package: str) -> int | None:
-    """Give the line on which the bridge is imported."""
+    """Return the line on which the bridge is imported."""
     for node in (*module.kinds.get("import_statement", ()), *module.kinds.get("export_statement", ())):
         source = child(node, "source")
         if source is not None and string(source) == package:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from emulator.schema import Check, either, fields, flag, items, nullable, number, text
+from emulator.schema import Check, Report, either, fields, flag, items, nullable, number, open_options, options, text
 
 _RULE_FIELDS: dict[str, tuple[str, ...]] = {
     "any_valid_service_token": (),
@@ -37,15 +37,15 @@ _RULE_CHECKS: dict[str, Check] = {
 }
 
 
-def _rule(value: Any, path: str, found: list[str]) -> None:
+def _rule(value: Any, path: str, report: Report) -> None:
     if not isinstance(value, dict) or len(value) != 1:
-        found.append(f"{path} must be an object with one rule")
+        report.tell(path, "must be an object with one rule")
         return
     ((name, content),) = value.items()
     if name not in _RULE_CHECKS:
-        found.append(f"{path} has an unknown rule {name}")
+        report.tell(path, f"has an unknown rule {name}")
     else:
-        _RULE_CHECKS[name](content, f"{path}.{name}", found)
+        _RULE_CHECKS[name](content, f"{path}.{name}", report)
 
 
 _RULES = nullable(items(_rule))
@@ -59,14 +59,7 @@ _APPROVERS = fields(
     {"email_addresses": _TEXTS, "email_list_uuid": nullable(text())},
 )
 _AUTHENTICATORS = nullable(items(text(choices=["totp", "biometrics", "security_key"])))
-_MFA = fields(
-    {},
-    {
-        "allowed_authenticators": _AUTHENTICATORS,
-        "mfa_disabled": nullable(flag()),
-        "session_duration": nullable(text()),
-    },
-)
+_MFA = options(allowed_authenticators=_AUTHENTICATORS, mfa_disabled=nullable(flag()), session_duration=nullable(text()))
 _FORMATS = nullable(items(text(choices=["text", "file"])))
 _RDP = fields(
     {},
@@ -78,7 +71,7 @@ _POLICY_OPTIONS = {
     "session_duration": nullable(text()),
     "approval_groups": nullable(items(_APPROVERS)),
     "approval_required": nullable(flag()),
-    "connection_rules": nullable(fields({}, {"rdp": nullable(_RDP)}, closed=False)),
+    "connection_rules": nullable(open_options(rdp=nullable(_RDP))),
     "isolation_required": nullable(flag()),
     "mfa_config": nullable(_MFA),
     "purpose_justification_prompt": nullable(text()),
@@ -89,17 +82,13 @@ _PRECEDENCE = nullable(number(least=1, most=10**6, whole=True))
 _POLICY = {"name": text(least=1), "decision": _DECISION, "include": _RULES}
 POLICY = fields(_POLICY, _POLICY_OPTIONS, closed=False)
 APP_POLICY = fields(_POLICY, {**_POLICY_OPTIONS, "precedence": _PRECEDENCE}, closed=False)
-_LINK = fields(
-    {},
-    {
-        **_POLICY_OPTIONS,
-        "id": nullable(text(least=1)),
-        "precedence": _PRECEDENCE,
-        "name": nullable(text()),
-        "decision": nullable(_DECISION),
-        "include": _RULES,
-    },
-    closed=False,
+_LINK = open_options(
+    **_POLICY_OPTIONS,
+    id=nullable(text(least=1)),
+    precedence=_PRECEDENCE,
+    name=nullable(text()),
+    decision=nullable(_DECISION),
+    include=_RULES,
 )
 _SWITCHES = (
     "allow_authenticate_via_warp", "allow_iframe", "app_launcher_visible", "auto_redirect_to_identity",
@@ -113,7 +102,7 @@ APP = fields(
         "domain": nullable(text(least=1)),
         "session_duration": nullable(text()),
         "policies": nullable(items(either(text(least=1), _LINK))),
-        "destinations": nullable(items(fields({}, {"type": text(), "uri": nullable(text())}, closed=False))),
+        "destinations": nullable(items(open_options(type=text(), uri=nullable(text())))),
         "self_hosted_domains": _TEXTS,
         "allowed_idps": _TEXTS,
         "tags": _TEXTS,
@@ -126,9 +115,7 @@ APP = fields(
 SERVICE_TOKEN = fields(
     {"name": text(least=1)}, {"duration": nullable(text()), "enabled": nullable(flag())}, closed=False
 )
-SERVICE_TOKEN_CHANGE = fields(
-    {}, {"name": text(least=1), "duration": nullable(text()), "enabled": nullable(flag())}, closed=False
-)
+SERVICE_TOKEN_CHANGE = open_options(name=text(least=1), duration=nullable(text()), enabled=nullable(flag()))
 GROUP = fields(
     {"name": text(least=1), "include": items(_rule, least=1)},
     {"exclude": _RULES, "require": _RULES, "is_default": nullable(either(flag(), items(_rule)))},

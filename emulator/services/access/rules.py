@@ -9,12 +9,14 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
-from emulator.calls import Call
+from emulator.calls import Call, Result
 from emulator.clock import stamp, uuid_id
+from emulator.collection import Collection
+from emulator.paging import page_of
 from emulator.schema import without_nulls
 from emulator.store import Document
 
-from . import errors
+from . import bodies, errors
 
 _DURATION = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
 _READ_ONLY = frozenset({"id", "uid", "aud", "app_count", "reusable", "created_at", "updated_at"})
@@ -23,10 +25,11 @@ _CONCEALED = "*" * 34
 WITH_DOMAIN = frozenset({"self_hosted", "ssh", "vnc", "rdp"})
 WITH_TARGETS = frozenset({"infrastructure", "rdp"})
 
-
-def scope(call: Call) -> str:
-    """The path's account or zone."""
-    return str(call.params.get("zone_id") or call.account_id)
+APPS = Collection("access_app", "app_id", errors.NO_APP, labels={"domain": "domain"})
+GROUPS = Collection("access_group", "group_id", errors.NO_GROUP)
+SERVICE_TOKENS = Collection("access_service_token", "service_token_id", errors.NO_SERVICE_TOKEN)
+# Also where an application of a zone refers to them.
+POLICIES = Collection("access_policy", "policy_id", errors.NO_POLICY, scope=lambda call: call.account_id)
 
 
 def settable(body: Document) -> Document:
@@ -49,17 +52,28 @@ def _concealed(value: Any) -> Any:
 # Applications
 
 
-def matching_apps(call: Call) -> list[Document]:
+def list_apps(call: Call) -> Result:
     """Applications that fit the filters: part of a name or domain unless `exact`, and anything of them by `search`."""
     wanted, exact, search = call.query.given("name", "domain"), call.flag("exact"), call.query.get("search")
     aud = call.query.get("aud")
-    return [
+    found = [
         app
-        for app in call.store.select("access_app", scope(call))
+        for app in APPS.all(call)
         if aud in ("", app.get("aud"))
         and all(_like(app.get(name), value, exact=exact) for name, value in wanted.items())
         and any(_like(app.get(name), search) for name in ("name", "domain", "aud"))
     ]
+    return _page(call, found)
+
+
+def _page(call: Call, found: list[Document]) -> Result:
+    return page_of(call, found, default=25, most=1000)
+
+
+def _named(call: Call, documents: list[Document]) -> Result:
+    """Those of a name, or with a word in the name."""
+    name, search = call.query.get("name"), call.query.get("search")
+    return _page(call, [each for each in documents if name in ("", each["name"]) and _like(each["name"], search)])
 
 
 def _like(value: object, wanted: str, *, exact: bool = False) -> bool:
@@ -67,9 +81,18 @@ def _like(value: object, wanted: str, *, exact: bool = False) -> bool:
     return text == wanted if exact else wanted.lower() in text.lower()
 
 
-def write_app(call: Call, body: Document, former: Document | None) -> Document:
-    """Create or replace an application."""
-    now = call.world.clock.stamp()
+def create_app(call: Call, body: Document) -> Document:
+    """Create an application."""
+    return _write_app(call, body, None)
+
+
+def replace_app(call: Call) -> Document:
+    """Replace an application."""
+    former = APPS.get(call)
+    return _write_app(call, call.body(bodies.APP, errors.INVALID), former)
+
+
+def _write_app(call: Call, body: Document, former: Document | None) -> Document:
     app = settable(body)
     if app["type"] in WITH_TARGETS and "target_criteria" not in app:
         raise errors.INVALID(problem="target_criteria is required")
@@ -79,20 +102,16 @@ def write_app(call: Call, body: Document, former: Document | None) -> Document:
         app["policies"] = _links(call, app["policies"], own or [])
     elif own:
         app["policies"] = own  # who does not speak of policies does not take them away
-    identity = {
-        "id": former["id"] if former else uuid_id(),
-        "aud": former["aud"] if former else secrets.token_hex(32),
-        "created_at": former["created_at"] if former else now,
-        "updated_at": now,
-    }
-    _refuse_twin(call, app, identity["id"])
-    return put_app(call, {**app, **identity})
+    whole = {**app, "aud": former["aud"] if former else secrets.token_hex(32), **_identity(call, former)}
+    if app.get("domain") and APPS.is_taken(call, "domain", app["domain"], whole["id"]):
+        raise errors.APP_EXISTS()
+    return APPS.put(call, whole)
 
 
-def put_app(call: Call, app: Document) -> Document:
-    """Write an application with the label its twins are found by."""
-    labels = {"domain": app["domain"]} if "domain" in app else {}
-    return call.store.put("access_app", scope(call), app["id"], app, labels=labels)
+def _identity(call: Call, former: Document | None) -> Document:
+    now = call.state.clock.stamp()
+    created = former or {"id": uuid_id(), "created_at": now}
+    return {"id": created["id"], "created_at": created["created_at"], "updated_at": now}
 
 
 def _derive_domains(app: Document) -> None:
@@ -137,22 +156,6 @@ def _link(call: Call, entry: Any, place: int, own: dict[str, Document]) -> Docum
     return {**settable(entry), "id": uuid_id(), "precedence": precedence, "reusable": False}
 
 
-def _refuse_twin(call: Call, app: Document, own_id: str) -> None:
-    if not app.get("domain"):
-        return
-    twins = call.store.find("access_app", scope(call), "domain", app["domain"])
-    if any(twin["id"] != own_id for twin in twins):
-        raise errors.APP_EXISTS()
-
-
-def get_app(call: Call) -> Document:
-    """The path's application."""
-    app = call.store.get("access_app", scope(call), call.params["app_id"])
-    if app is None:
-        raise errors.NO_APP()
-    return app
-
-
 def app_view(call: Call, app: Document) -> Document:
     """An application with its policies written out, in the order of their precedence."""
     if "policies" not in app:
@@ -167,25 +170,29 @@ def app_view(call: Call, app: Document) -> Document:
 # Policies
 
 
-def write_policy(call: Call, body: Document, former: Document | None) -> Document:
-    """Create or replace a reusable policy."""
-    now = call.world.clock.stamp()
-    policy = {
-        **settable(body),
-        "id": former["id"] if former else uuid_id(),
-        "reusable": True,
-        "created_at": former["created_at"] if former else now,
-        "updated_at": now,
-    }
-    return call.store.put("access_policy", call.account_id, policy["id"], policy)
+def list_policies(call: Call) -> Result:
+    """List reusable policies, each with the number of applications that refer to it."""
+    listed, counts = _page(call, POLICIES.all(call)), uses(call)
+    listed.result = [{**policy, "app_count": counts.get(policy["id"], 0)} for policy in listed.result]
+    return listed
 
 
 def get_policy(call: Call) -> Document:
-    """The path's policy."""
-    policy = call.store.get("access_policy", call.account_id, call.params["policy_id"])
-    if policy is None:
-        raise errors.NO_POLICY()
-    return policy
+    """Read a reusable policy."""
+    policy = POLICIES.get(call)
+    return {**policy, "app_count": uses(call).get(policy["id"], 0)}
+
+
+def create_policy(call: Call, body: Document) -> Document:
+    """Create a reusable policy."""
+    return POLICIES.put(call, {**settable(body), "reusable": True, **_identity(call, None)})
+
+
+def replace_policy(call: Call) -> Document:
+    """Replace a reusable policy."""
+    former = POLICIES.get(call)
+    body = call.body(bodies.POLICY, errors.INVALID)
+    return POLICIES.put(call, {**settable(body), "reusable": True, **_identity(call, former)})
 
 
 def uses(call: Call) -> dict[str, int]:
@@ -199,81 +206,76 @@ def uses(call: Call) -> dict[str, int]:
     return counts
 
 
-def delete_policy(call: Call) -> None:
+def delete_policy(call: Call) -> Document:
     """Remove a policy that no application refers to."""
-    policy = get_policy(call)
-    count = uses(call).get(policy["id"], 0)
+    count = uses(call).get(POLICIES.get(call)["id"], 0)
     if count:
         raise errors.POLICY_IN_USE(count=count)
-    call.store.delete("access_policy", call.account_id, policy["id"])
+    return POLICIES.delete(call)
+
+
+# Groups
+
+
+def list_groups(call: Call) -> Result:
+    """List groups."""
+    return _named(call, GROUPS.all(call))
+
+
+def create_group(call: Call, body: Document) -> Document:
+    """Create a group."""
+    return _write_group(call, body, None)
+
+
+def replace_group(call: Call, body: Document) -> Document:
+    """Replace a group."""
+    return _write_group(call, body, GROUPS.get(call))
+
+
+def _write_group(call: Call, body: Document, former: Document | None) -> Document:
+    group = {"exclude": [], "require": [], "is_default": [], **settable(body), **_identity(call, former)}
+    if not isinstance(group["is_default"], list):
+        group["is_default"] = group["include"] if group["is_default"] else []
+    return GROUPS.put(call, group)
 
 
 # Service tokens
 
 
-def matching_service_tokens(call: Call) -> list[Document]:
-    """Service tokens of a name, or with a word in the name."""
-    name, search = call.query.get("name"), call.query.get("search")
-    found = call.store.select("access_service_token", scope(call))
-    return [token for token in found if name in ("", token["name"]) and _like(token["name"], search)]
+def list_service_tokens(call: Call) -> Result:
+    """List service tokens."""
+    return _named(call, SERVICE_TOKENS.all(call))
 
 
-def write_group(call: Call, body: Document, former: Document | None) -> Document:
-    """Create or replace a group."""
-    now = call.world.clock.stamp()
-    group = {
-        "exclude": [],
-        "require": [],
-        "is_default": [],
-        **settable(body),
-        "id": former["id"] if former else uuid_id(),
-        "created_at": former["created_at"] if former else now,
-        "updated_at": now,
-    }
-    if not isinstance(group["is_default"], list):
-        group["is_default"] = group["include"] if group["is_default"] else []
-    return call.store.put("access_group", scope(call), group["id"], group)
+def create_service_token(call: Call, body: Document) -> Document:
+    """Mint a service token."""
+    token = {"id": uuid_id(), "client_id": f"{secrets.token_hex(16)}.access", "created_at": call.state.clock.stamp()}
+    return _with_secret(call, {**token, **_duration(call, body)})
 
 
-def get_group(call: Call) -> Document:
-    """The path's group."""
-    group = call.store.get("access_group", scope(call), call.params["group_id"])
-    if group is None:
-        raise errors.NO_GROUP()
-    return group
+def rotate_service_token(call: Call) -> Document:
+    """Change the secret of a service token."""
+    return _with_secret(call, SERVICE_TOKENS.get(call))
 
 
-def matching_groups(call: Call) -> list[Document]:
-    """Groups of a name, or with a word in the name."""
-    name, search = call.query.get("name"), call.query.get("search")
-    found = call.store.select("access_group", scope(call))
-    return [group for group in found if name in ("", group["name"]) and _like(group["name"], search)]
-
-
-def create_service_token(call: Call, body: Document) -> tuple[Document, str]:
-    """Mint a service token; its document and its secret."""
-    token = {"id": uuid_id(), "client_id": f"{secrets.token_hex(16)}.access", "created_at": call.world.clock.stamp()}
+def _with_secret(call: Call, token: Document) -> Document:
+    """Put a new secret into a service token and show it, which happens only here."""
     secret = secrets.token_hex(32)
-    return _put_service_token(call, {**token, **_duration(call, body), "secret": call.world.vault.seal(secret)}), secret
+    kept = _put_service_token(call, {**token, "secret": call.state.vault.seal(secret)})
+    return {**service_token_view(call, kept), "client_secret": secret}
 
 
 def change_service_token(call: Call, body: Document) -> Document:
-    """Rename a service token or give it another life time."""
-    token = get_service_token(call)
+    """Change the name or lifetime of a service token."""
+    token = SERVICE_TOKENS.get(call)
     return _put_service_token(
         call, {**token, **_duration(call, {"duration": token["duration"], **without_nulls(body)})}
     )
 
 
-def rotate_service_token(call: Call) -> tuple[Document, str]:
-    """Give a service token another secret."""
-    secret = secrets.token_hex(32)
-    return _put_service_token(call, {**get_service_token(call), "secret": call.world.vault.seal(secret)}), secret
-
-
 def refresh_service_token(call: Call) -> Document:
-    """Start a service token's life time anew."""
-    token = get_service_token(call)
+    """Start a service token's lifetime anew."""
+    token = SERVICE_TOKENS.get(call)
     return _put_service_token(call, {**token, **_duration(call, {"duration": token["duration"]})})
 
 
@@ -287,23 +289,22 @@ def _duration(call: Call, body: Document) -> Document:
     if not duration or match is None:
         raise errors.INVALID(problem="duration must be like 8760h or 2h45m")
     hours, minutes, seconds = (min(int(part or 0), 876_000) for part in match.groups())
-    expires = call.world.clock.now() + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    expires = call.state.clock.now() + timedelta(hours=hours, minutes=minutes, seconds=seconds)
     return {**given, "expires_at": stamp(expires)}
 
 
 def _put_service_token(call: Call, token: Document) -> Document:
-    token["updated_at"] = call.world.clock.stamp()
-    return call.store.put("access_service_token", scope(call), token["id"], token)
+    token["updated_at"] = call.state.clock.stamp()
+    return SERVICE_TOKENS.put(call, token)
 
 
-def get_service_token(call: Call) -> Document:
-    """The path's service token."""
-    token = call.store.get("access_service_token", scope(call), call.params["service_token_id"])
-    if token is None:
-        raise errors.NO_SERVICE_TOKEN()
+def delete_service_token(call: Call) -> Document:
+    """Remove a service token; what it was."""
+    token = SERVICE_TOKENS.get(call)
+    SERVICE_TOKENS.delete(call)
     return token
 
 
-def service_token_view(token: Document) -> Document:
+def service_token_view(_call: Call, token: Document) -> Document:
     """A service token without its secret."""
     return {name: value for name, value in token.items() if name != "secret"}

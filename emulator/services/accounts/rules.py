@@ -1,7 +1,8 @@
 """What the token's owner belongs to."""
 
-from emulator.calls import Call
+from emulator.calls import Call, Result
 from emulator.identity import account_resources
+from emulator.paging import is_descending, ordered, page_of
 from emulator.store import Document
 
 
@@ -9,6 +10,18 @@ def visible_accounts(call: Call) -> list[Document]:
     """The accounts the token has anything to do with."""
     accounts = call.store.select("account", "")
     return [account for account in accounts if call.identity.touches(account_resources(account["id"]))]
+
+
+def list_accounts(call: Call) -> Result:
+    """List accounts."""
+    wanted = call.query.get("name", "")
+    accounts = [account_view(account) for account in visible_accounts(call) if wanted in account["name"]]
+    return page_of(call, accounts[::-1] if is_descending(call) else accounts, most=50)
+
+
+def get_account(call: Call) -> Document:
+    """Read an account."""
+    return account_view(call.store.get("account", "", call.account_id) or {})
 
 
 def account_view(account: Document) -> Document:
@@ -22,16 +35,13 @@ def account_view(account: Document) -> Document:
     }
 
 
-def memberships(call: Call) -> list[Document]:
-    """The user's memberships that fit the filters."""
+def list_memberships(call: Call) -> Result:
+    """List the user's memberships that fit the filters."""
     wanted = set(call.query.given("name", "account.name").values())
     status = call.choice("status", ("accepted", "pending", "rejected", ""), "")
-    order = call.choice("order", ("id", "account.name", "status"), "account.name")
-    descending = call.choice("direction", ("asc", "desc"), "asc") == "desc"
     found = [membership(account) for account in visible_accounts(call)]
     found = [each for each in found if wanted <= {each["account"]["name"]} and status in ("", each["status"])]
-    key = (lambda each: each["account"]["name"]) if order == "account.name" else (lambda each: each[order])
-    return sorted(found, key=key, reverse=descending)
+    return page_of(call, ordered(call, found, ("id", "account.name", "status"), "account.name"), most=50)
 
 
 def membership(account: Document) -> Document:
@@ -45,9 +55,9 @@ def membership(account: Document) -> Document:
     }
 
 
-def user_view(call: Call) -> Document:
-    """The user."""
-    user = call.world.settings.user
+def get_user(call: Call) -> Document:
+    """Read the user."""
+    user = call.state.settings.user
     return {
         "id": user.id,
         "email": user.email,

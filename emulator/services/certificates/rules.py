@@ -8,14 +8,19 @@ the status follows from the age.
 import uuid
 from datetime import datetime, timedelta
 
-from emulator.calls import Call
+from emulator.calls import Call, Result
 from emulator.clock import parse_stamp, stamp, uuid_id
-from emulator.schema import without_nulls
+from emulator.collection import Collection
+from emulator.paging import page_of
+from emulator.schema import flag, nullable, options, without_nulls
 from emulator.store import Document
 
 from . import errors
 
 VALIDATION_SECONDS = 30
+ORDERED = Collection("certificate_pack", "certificate_pack_id", errors.NO_PACK)
+_QUOTA = 100
+_EDIT = nullable(options(cloudflare_branding=flag()))
 _ISSUERS = {"google": "GoogleTrustServices", "lets_encrypt": "LetsEncrypt", "ssl_com": "SSLCom"}
 
 
@@ -34,28 +39,36 @@ def order_pack(call: Call, body: Document) -> Document:
         "hosts": hosts,
         "id": uuid_id(),
         "certificate_id": uuid_id(),
-        "ordered_on": call.world.clock.stamp(),
+        "ordered_on": call.state.clock.stamp(),
     }
-    return call.store.put("certificate_pack", call.zone["id"], pack["id"], pack)
+    return ORDERED.put(call, pack)
 
 
-def packs(call: Call) -> list[Document]:
-    """The zone's packs: the universal one, which every active zone has unless it is switched off, and the ordered."""
-    ordered = call.store.select("certificate_pack", call.zone["id"])
-    return [*universal_packs(call), *ordered]
+def list_packs(call: Call) -> Result:
+    """The universal pack, which every active zone has unless it is switched off, and the ordered; active ones only."""
+    every = call.choice("status", ("all", ""), "") == "all"
+    if call.choice("deploy", ("production", "staging", ""), "") == "staging":
+        return page_of(call, [], most=50)  # nothing here is ever staged
+    packs = [pack_view(call, pack) for pack in (*universal_packs(call), *ORDERED.all(call))]
+    return page_of(call, [pack for pack in packs if every or pack["status"] == "active"], most=50)
+
+
+def get_quota(call: Call) -> Document:
+    """Read how many packs were ordered and may be."""
+    return {"advanced": {"allocated": _QUOTA, "used": call.store.count(ORDERED.kind, call.zone["id"])}}
 
 
 def get_pack(call: Call) -> Document:
     """The path's pack."""
     asked = call.params["certificate_pack_id"]
-    ordered = call.store.get("certificate_pack", call.zone["id"], asked)
+    ordered = call.store.get(ORDERED.kind, call.zone["id"], asked)
     pack = ordered or next((each for each in universal_packs(call) if each["id"] == asked), None)
     if pack is None:
         raise errors.NO_PACK()
     return pack
 
 
-def ordered_pack(call: Call) -> Document:
+def _ordered_pack(call: Call) -> Document:
     """The path's pack, which must be one that was ordered."""
     pack = get_pack(call)
     if pack["type"] == "universal":
@@ -63,17 +76,24 @@ def ordered_pack(call: Call) -> Document:
     return pack
 
 
-def restart(call: Call, pack: Document, changes: Document) -> Document:
+def delete_pack(call: Call) -> Document:
+    """Delete a pack."""
+    _ordered_pack(call)
+    return ORDERED.delete(call)
+
+
+def edit_pack(call: Call) -> Document:
     """Validate a pack that waits anew, with or without Cloudflare's name on the certificate."""
-    changed = {**pack, **changes}
+    pack = _ordered_pack(call)
+    changed = {**pack, **(call.body(_EDIT, errors.INVALID) or {})}
     if status(call, pack) != "active":
-        changed["ordered_on"] = call.world.clock.stamp()
-    return call.store.put("certificate_pack", call.zone["id"], pack["id"], changed)
+        changed["ordered_on"] = call.state.clock.stamp()
+    return ORDERED.put(call, changed)
 
 
 def status(call: Call, pack: Document) -> str:
     """Where the order is by now."""
-    return status_at(pack, call.world.clock.now())
+    return status_at(pack, call.state.clock.now())
 
 
 def status_at(pack: Document, now: datetime) -> str:
@@ -97,7 +117,7 @@ def pack_view(call: Call, pack: Document) -> Document:
 
 
 def _certificate(call: Call, pack: Document) -> Document:
-    ordered = parse_stamp(pack["ordered_on"]) or call.world.clock.now()
+    ordered = parse_stamp(pack["ordered_on"]) or call.state.clock.now()
     issued = ordered + timedelta(seconds=VALIDATION_SECONDS)
     return {
         "id": pack["certificate_id"],
@@ -116,7 +136,7 @@ def _certificate(call: Call, pack: Document) -> Document:
 
 def universal_packs(call: Call) -> list[Document]:
     """The pack of the zone's universal certificate, if it has one."""
-    settings, zone = universal(call), call.zone
+    settings, zone = get_universal(call), call.zone
     activated = parse_stamp(zone["activated_on"] or "")
     if not settings["enabled"] or activated is None:
         return []
@@ -134,12 +154,12 @@ def universal_packs(call: Call) -> list[Document]:
     return [pack]
 
 
-def universal(call: Call) -> Document:
+def get_universal(call: Call) -> Document:
     """The settings of the zone's universal certificate, which is on unless switched off."""
     return {"enabled": True, **(call.store.get("universal_certificate", call.zone["id"], "settings") or {})}
 
 
-def set_universal(call: Call, changes: Document) -> Document:
-    """Change those settings."""
-    settings = {**universal(call), **without_nulls(changes)}
+def edit_universal(call: Call, changes: Document) -> Document:
+    """Switch the universal certificate on or off."""
+    settings = {**get_universal(call), **without_nulls(changes)}
     return call.store.put("universal_certificate", call.zone["id"], "settings", settings)

@@ -7,8 +7,8 @@ from emulator.calls import Call
 from emulator.clock import uuid_id
 from emulator.store import Document
 
-from . import errors, instances, pace, replacing, rollouts, rules, sizes, views
-from .shapes import MANAGED
+from . import durations, errors, instances, replacing, rollouts, rules, sizes, views
+from .bodies import MANAGED
 
 
 def begin(call: Call, app: Document, body: Document) -> Document:
@@ -20,10 +20,10 @@ def begin(call: Call, app: Document, body: Document) -> Document:
     target = sizes.merged(app["configuration"], change)
     rules.check_totals(call, target, app["max_instances"], apart_from=app["id"])
     live = sum(each["state"] in replacing.LIVE for each in instances.all_of(call.store, app))
-    targets, problems = rollouts.plan(body, live, app["max_instances"])
+    targets, problems = rollouts.targets_of(body, live, app["max_instances"])
     if problems:
         raise errors.INVALID.about(problems)
-    now = call.world.clock.time()
+    now = call.state.clock.time()
     _give_way(call, app, now)
     version = app["latest_version"] + 1
     rollout = rollouts.start(
@@ -42,7 +42,7 @@ def begin(call: Call, app: Document, body: Document) -> Document:
         },
         targets,
         now=now,
-        step_seconds=pace.read(call.store).step,
+        step_seconds=durations.read(call.store).step,
     )
     call.store.put(rules.ROLLOUT, instances.scope(app), rollout["id"], rollout)
     rules.write_version(call, app, version, target)
@@ -83,7 +83,7 @@ def act(call: Call, app: Document, rollout_id: str, action: str) -> rollouts.Rol
     """Say next, previous or revert to a rollout."""
     try:
         waits = partial(instances.are_replaced, call.store, app)
-        rollout = rollouts.act(find(call, app, rollout_id), action, call.world.clock.time(), waits)
+        rollout = rollouts.act(find(call, app, rollout_id), action, call.state.clock.time(), waits)
     except rollouts.NotPossibleError as error:
         raise errors.INVALID.about({"action": str(error)}) from error
     rules.take_over(call.store, app, rollout)

@@ -8,7 +8,7 @@ from emulator.services.registry.images import Repository
 from emulator.services.registry.names import Reference, parse_reference
 from emulator.store import Document
 
-from . import errors, pace
+from . import durations, errors
 
 DOCKER_HUB = ("docker.io", "index.docker.io", "registry-1.docker.io")
 REGISTRY = "container_registry"
@@ -22,12 +22,12 @@ def check(call: Call, image: str, field: str = "configuration.image") -> None:
     if reference.tag == "latest":
         raise errors.INVALID.about({field: "Latest tags are not allowed"})
     if registry.is_managed(reference.host):
-        if registry.find_image(call.world, call.account_id, reference) is None:
+        if registry.find_image(call.state, call.account_id, reference) is None:
             raise errors.NO_IMAGE(image=image)
     elif call.store.has(REGISTRY, call.account_id, reference.host):
         return  # a configured registry elsewhere cannot be asked from here
     elif reference.host in DOCKER_HUB:
-        if registry.find_mirrored(call.world, _official(reference)) is None:
+        if registry.find_mirrored(call.state, _official(reference)) is None:
             raise errors.NO_IMAGE(image=image)
     else:
         raise errors.REGISTRY_UNKNOWN(domain=reference.host)
@@ -45,15 +45,15 @@ def prepare(call: Call, image: str) -> tuple[int, Document]:
     reference = parse_reference(image)
     if reference is None or not reference.digest or not registry.is_managed(reference.host):
         raise errors.INVALID.about({"image": "must be a digest-pinned image of the managed registry"})
-    found = registry.find_image(call.world, call.account_id, reference)
+    found = registry.find_image(call.state, call.account_id, reference)
     if found is None:
         raise errors.NO_IMAGE(image=image)
     repository, manifest = found
     preparation = manifest.get("preparation")
     if preparation is None:
-        ready_at = call.world.clock.time() + pace.read(call.store).preparation
+        ready_at = call.state.clock.time() + durations.read(call.store).preparation
         preparation = _remember(repository, manifest, {"ready_at": ready_at, "error": None})
-    if preparation["ready_at"] > call.world.clock.time():
+    if preparation["ready_at"] > call.state.clock.time():
         return 202, {"image": image, "status": "pending", "reason": "The image is being prepared."}
     if preparation["error"]:
         return 200, {"image": image, "status": "error", "reason": preparation["error"]}
@@ -64,10 +64,10 @@ def prepare(call: Call, image: str) -> tuple[int, Document]:
 def fail_preparation(call: Call, account_id: str, image: str, reason: str) -> None:
     """Let the preparation of an image end in an error."""
     reference = parse_reference(image)
-    found = registry.find_image(call.world, account_id, reference) if reference else None
+    found = registry.find_image(call.state, account_id, reference) if reference else None
     if found is None:
         raise errors.BAD_CONTROL(problem="there is no such image")
-    ready_at = call.world.clock.time() + pace.read(call.store).preparation
+    ready_at = call.state.clock.time() + durations.read(call.store).preparation
     _remember(*found, {"ready_at": ready_at, "error": reason})
 
 

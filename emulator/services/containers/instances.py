@@ -83,12 +83,12 @@ def cut(call: Call, app: Document) -> None:
     """Stop the youngest instances beyond `max_instances`."""
     live = [each for each in all_of(call.store, app) if each["state"] in LIVE]
     for each in live[app["max_instances"] :]:
-        stopped = {**each, "state": "stopped", "updated_at": call.world.clock.time()}
+        stopped = {**each, "state": "stopped", "updated_at": call.state.clock.time()}
         _put(call.store, app, replacing.leave(each, replacing.LIMIT) if each.get("own") else stopped)
 
 
 def distribute(store: Store, app: Document, rollout: rollouts.Rollout) -> None:
-    """Give instances the versions a rollout has brought them to, the oldest first."""
+    """Bring instances to the versions a rollout has reached, the oldest first."""
     known = all_of(store, app)
     for each in replacing.told(rollout, known):
         _put(store, app, each)

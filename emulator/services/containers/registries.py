@@ -8,7 +8,7 @@ from emulator.clock import stamp
 from emulator.services.registry import credentials
 from emulator.services.registry import rules as registry
 from emulator.services.registry.names import parse_reference
-from emulator.store import Document
+from emulator.store import Document, pick
 
 from . import errors, rules
 from .images import DOCKER_HUB, REGISTRY
@@ -20,20 +20,20 @@ _HOSTS = {
 }
 
 
-def all_of(call: Call) -> list[Document]:
+def list_registries(call: Call) -> list[Document]:
     """The managed registry first, then the others."""
     account = call.store.get("account", "", call.account_id) or {}
     key = hashlib.sha256(call.account_id.encode()).hexdigest()
     managed = {
-        "domain": registry.host(call.world),
+        "domain": registry.host(call.state),
         "kind": "default",
         "public_key": key,
-        "created_at": account.get("created_on", stamp(call.world.clock.now())),
+        "created_at": account.get("created_on", stamp(call.state.clock.now())),
     }
     return [managed, *(_shown(each) for each in call.store.select(REGISTRY, call.account_id))]
 
 
-def configure(call: Call, body: Document) -> Document:
+def configure_registry(call: Call, body: Document) -> Document:
     """Add a registry elsewhere."""
     domain, kind = body["domain"], body["kind"]
     if body.get("is_public"):
@@ -46,12 +46,13 @@ def configure(call: Call, body: Document) -> Document:
         raise errors.INVALID.about({"kind": f"does not match the domain {domain}"})
     if call.store.has(REGISTRY, call.account_id, domain):
         raise errors.REGISTRY_EXISTS()
-    entry = {**body, "created_at": call.world.clock.stamp()}
+    entry = {**body, "created_at": call.state.clock.stamp()}
     return _shown(call.store.put(REGISTRY, call.account_id, domain, entry))
 
 
-def remove(call: Call, domain: str) -> Document:
+def delete_registry(call: Call) -> Document:
     """Remove a registry that no application takes its image from."""
+    domain = call.params["domain"]
     if registry.is_managed(domain):
         raise errors.REGISTRY_REFUSED()
     entry = call.store.get(REGISTRY, call.account_id, domain)
@@ -66,15 +67,16 @@ def remove(call: Call, domain: str) -> Document:
     return {"domain": domain, "secrets_store_ref": f"{secret['store_id']}:{secret['secret_name']}"}
 
 
-def generate_credentials(call: Call, domain: str, body: Document) -> Document:
-    """Credentials for a registry; those of the managed one say for how long and for what."""
+def generate_credentials(call: Call, body: Document) -> Document:
+    """Mint credentials for a registry; those of the managed one say for how long and for what."""
+    domain = call.params["domain"]
     if registry.is_managed(domain):
         wrong = {name: "is required" for name in ("expiration_minutes", "permissions") if not body.get(name)}
         if wrong:
             raise errors.INVALID.about(wrong)
         minutes = int(body["expiration_minutes"])
-        password = credentials.mint(call.world, call.account_id, body["permissions"], minutes)
-        return _credentials(call, registry.host(call.world), credentials.USER, password)
+        password = credentials.mint(call.state, call.account_id, body["permissions"], minutes)
+        return _credentials(call, registry.host(call.state), credentials.USER, password)
     entry = call.store.get(REGISTRY, call.account_id, domain)
     if entry is None:
         raise errors.REGISTRY_PUBLIC() if domain in DOCKER_HUB else errors.NO_REGISTRY()
@@ -89,8 +91,6 @@ def _credentials(call: Call, host: str, user: str, password: str) -> Document:
 
 def _shown(entry: Document) -> Document:
     return {
-        "domain": entry["domain"],
-        "kind": entry["kind"],
-        "created_at": entry["created_at"],
+        **pick(entry, "domain", "kind", "created_at"),
         "public_key": entry["auth"]["public_credential"],
     }

@@ -26,11 +26,11 @@ class NotPossibleError(Exception):
     """The action makes no sense for the rollout as it stands."""
 
 
-def plan(body: dict[str, Any], live: int, most: int) -> tuple[list[int], dict[str, str]]:
+def targets_of(body: dict[str, Any], live: int, most: int) -> tuple[list[int], dict[str, str]]:
     """The targets a request asks for, and what is wrong with it.
 
     Args:
-        body: the request, of the right shape.
+        body: the request, with the right fields.
         live: instances that run; with few of them a step is rounded up to the next whole instance.
         most: `max_instances`, the limit of the number of steps (0 means no limit).
     """

@@ -8,30 +8,31 @@ from functools import partial
 
 from emulator.calls import Call
 from emulator.clock import uuid_id
+from emulator.services.durable_objects import rules as durable_objects
+from emulator.state import State
 from emulator.store import Document, Store
-from emulator.world import World
 
-from . import errors, images, instances, namespaces, pace, rollouts, sizes, views
+from . import durations, errors, images, instances, rollouts, sizes, views
+from .bodies import MANAGED
 from .instances import scope
-from .shapes import MANAGED
 
 KIND, VERSION, ROLLOUT = "container_application", "container_version", "container_rollout"
 _EU, _US = {"EEUR", "WEUR"}, {"ENAM", "WNAM"}
-_PERMITTED = {"eu": _EU, "fedramp": _US, "us": _US}
+PERMITTED = {"eu": _EU, "fedramp": _US, "us": _US}
 _HOT = ("authorized_keys", "wrangler_ssh")
 """Parts of the configuration that change without a rollout."""
 
 
 def create(call: Call, body: Document) -> tuple[int, Document]:
     """Make an application; status and document. For a managed one, making the same again finds it."""
-    namespace_id = namespaces.resolve(call, body["durable_objects"]) if "durable_objects" in body else ""
+    namespace_id = _namespace_of(call, body["durable_objects"]) if "durable_objects" in body else ""
     owner = _owner(call, namespace_id)
     if owner is not None:
         same = owner["policy"] == body["scheduling_policy"] == MANAGED and owner["name"] == body["name"]
         if same and owner["delete_at"] is None:
             return 200, owner
         raise errors.NAMESPACE_TAKEN(name=owner["name"], id=owner["id"])
-    now = call.world.clock.time()
+    now = call.state.clock.time()
     app: Document = {
         "id": namespace_id if body["scheduling_policy"] == MANAGED else uuid_id(),
         "account_id": call.account_id,
@@ -50,6 +51,20 @@ def create(call: Call, body: Document) -> tuple[int, Document]:
         app |= _scheduled(call, body)
         write_version(call, app, 1, app["configuration"])
     return 201, put(call.store, app)
+
+
+def _namespace_of(call: Call, wanted: Document) -> str:
+    """The id of the namespace a request names, by id or by script and class; it must be container-enabled."""
+    store, account = call.store, call.account_id
+    if "namespace_id" in wanted:
+        found = durable_objects.namespace_by_id(store, account, wanted["namespace_id"])
+    else:
+        found = durable_objects.namespace_of(store, account, wanted["script_name"], wanted["class_name"])
+    if found is None:
+        raise errors.NO_NAMESPACE()
+    if not durable_objects.container_enabled(found):
+        raise errors.NOT_ENABLED()
+    return str(found["id"])
 
 
 def _scheduled(call: Call, body: Document) -> Document:
@@ -75,7 +90,7 @@ def _scheduled(call: Call, body: Document) -> Document:
 
 def modify(call: Call, app: Document, body: Document) -> Document:
     """Change what was sent and keep the rest; a change of the image takes effect on instances by a rollout only."""
-    changed: Document = {**app, "updated_at": call.world.clock.time()}
+    changed: Document = {**app, "updated_at": call.state.clock.time()}
     if app["policy"] == MANAGED:
         changed["configuration"] = {**app["configuration"], **body.get("configuration", {})}
         changed["observability"] = body.get("observability", app["observability"])
@@ -100,13 +115,13 @@ def modify(call: Call, app: Document, body: Document) -> Document:
 
 def delete(call: Call, app: Document) -> None:
     """Begin to delete; until it is gone it is still listed and still owns its namespace."""
-    put(call.store, {**app, "delete_at": call.world.clock.time() + pace.read(call.store).deletion})
+    put(call.store, {**app, "delete_at": call.state.clock.time() + durations.read(call.store).deletion})
 
 
 def find(call: Call, *, lasting: bool = False) -> Document:
     """The path's application; one that is being deleted does not count where `lasting` is asked for."""
     stored = call.store.get(KIND, call.account_id, call.params["application_id"])
-    app = None if stored is None else settle(call.world, stored)
+    app = None if stored is None else settle(call.state, stored)
     if app is None or (lasting and app["delete_at"] is not None):
         raise errors.NO_APPLICATION()
     return app
@@ -114,31 +129,31 @@ def find(call: Call, *, lasting: bool = False) -> Document:
 
 def all_of(call: Call) -> list[Document]:
     """The account's applications, oldest first."""
-    settled = [settle(call.world, app) for app in call.store.select(KIND, call.account_id)]
+    settled = [settle(call.state, app) for app in call.store.select(KIND, call.account_id)]
     return [app for app in settled if app is not None]
 
 
-def settle(world: World, app: Document) -> Document | None:
+def settle(state: State, app: Document) -> Document | None:
     """The application after what time alone has done to it; None when it is gone."""
-    now = world.clock.time()
+    now = state.clock.time()
     if app["delete_at"] is not None and app["delete_at"] <= now:
-        world.store.delete(KIND, app["account_id"], app["id"])
-        world.store.delete_scope(scope(app))
+        state.store.delete(KIND, app["account_id"], app["id"])
+        state.store.delete_scope(scope(app))
         return None
     if not app["active_rollout_id"]:
         return app
-    before = world.store.get(ROLLOUT, scope(app), app["active_rollout_id"])
+    before = state.store.get(ROLLOUT, scope(app), app["active_rollout_id"])
     if before is None:
         return app
-    after = rollouts.advance(before, now, partial(instances.are_replaced, world.store, app))
-    return app if after == before else take_over(world.store, app, after)
+    after = rollouts.advance(before, now, partial(instances.are_replaced, state.store, app))
+    return app if after == before else take_over(state.store, app, after)
 
 
-def settle_all(world: World) -> None:
+def settle_all(state: State) -> None:
     """Let time do its work on every application."""
-    for account_id in world.store.scopes(KIND):
-        for app in world.store.select(KIND, account_id):
-            settle(world, app)
+    for account_id in state.store.scopes(KIND):
+        for app in state.store.select(KIND, account_id):
+            settle(state, app)
 
 
 def take_over(store: Store, app: Document, rollout: rollouts.Rollout) -> Document:
@@ -195,7 +210,7 @@ def _owner(call: Call, namespace_id: str) -> Document | None:
     if not namespace_id:
         return None
     for app in call.store.find(KIND, call.account_id, "namespace", namespace_id):
-        if (settled := settle(call.world, app)) is not None:
+        if (settled := settle(call.state, app)) is not None:
             return settled
     return None
 
@@ -220,7 +235,7 @@ def check_observability(top: Document | None, configuration: Document) -> None:
 
 def check_constraints(constraints: Document | None) -> None:
     """Regions must lie in the jurisdiction."""
-    permitted = _PERMITTED.get((constraints or {}).get("jurisdiction", ""))
+    permitted = PERMITTED.get((constraints or {}).get("jurisdiction", ""))
     outside = [] if permitted is None else [r for r in (constraints or {}).get("regions", []) if r not in permitted]
     if outside:
         raise errors.LOCATION(regions=", ".join(outside))

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from emulator.clock import stamp
-from emulator.store import Document
+from emulator.store import Document, pick
 
 from . import replacing, rollouts, sizes
+from .bodies import MANAGED
 from .replacing import LIVE
 from .rollouts import Rollout
-from .shapes import MANAGED
 
 _OPTIONAL = ("constraints", "affinities", "observability", "priorities")
 
@@ -22,9 +22,7 @@ def moment(seconds: float) -> str:
 def application(app: Document, instances: list[Document], rollout: Rollout | None, target: Document) -> Document:
     """An application; `target` is the version its instances are going to."""
     shown: Document = {
-        "id": app["id"],
-        "account_id": app["account_id"],
-        "name": app["name"],
+        **pick(app, "id", "account_id", "name"),
         "scheduling_policy": app["policy"],
         "created_at": moment(app["created_at"]),
         "updated_at": moment(app["updated_at"]),
@@ -37,10 +35,7 @@ def application(app: Document, instances: list[Document], rollout: Rollout | Non
     configuration = sizes.expanded(app["configuration"])
     shown |= {
         "configuration": configuration,
-        "instances": app["instances"],
-        "max_instances": app["max_instances"],
-        "rollout_active_grace_period": app["rollout_active_grace_period"],
-        "version": app["version"],
+        **pick(app, "instances", "max_instances", "rollout_active_grace_period", "version"),
         "health": health(app, instances, rollout),
         "scheduling_hint": {
             "current": {"instances": app["instances"], "configuration": configuration, "version": app["version"]},

@@ -5,42 +5,56 @@ What can be told from a certificate is read from it; the certificate itself and 
 
 from typing import Any
 
-from emulator.calls import Call
+from emulator.calls import Call, Result
 from emulator.clock import parse_stamp, stamp, uuid_id
+from emulator.collection import Collection
+from emulator.paging import page_of
 from emulator.schema import without_nulls
 from emulator.services.zones.rules import in_zone
 from emulator.store import Document
 
 from . import errors, pem
 
-KIND, PAIR = "custom_certificate", "custom_certificate_pair"
+CERTIFICATES = Collection(
+    "custom_certificate", "custom_certificate_id", errors.NO_CERTIFICATE, labels={"fingerprint": "fingerprint"}
+)
+_PAIR = "custom_certificate_pair"
+_STATES = ("", "active", "expired", "deleted", "pending", "initializing")
 _HIDDEN = frozenset({"type", "fingerprint"})
 _CHOSEN = ("bundle_method", "geo_restrictions", "type")
 
 
-def upload(call: Call, body: Document) -> Document:
-    """Add a certificate with its key."""
-    if call.store.count(KIND, call.zone["id"]) >= call.zone["meta"]["custom_certificate_quota"]:
+def list_certificates(call: Call) -> Result:
+    """List custom certificates."""
+    state = call.choice("status", _STATES, "")
+    call.query.has_no_effect("match")  # with one filter, all of them and any of them are the same
+    found = [view(call, each) for each in CERTIFICATES.all(call)]
+    return page_of(call, [each for each in found if state in ("", each["status"])], most=50, least=5)
+
+
+def create_certificate(call: Call, body: Document) -> Document:
+    """Upload a certificate with its private key."""
+    if call.store.count(CERTIFICATES.kind, call.zone["id"]) >= call.zone["meta"]["custom_certificate_quota"]:
         raise errors.FULL()
     given = {"bundle_method": "ubiquitous", "type": "legacy_custom", **without_nulls(body)}
     read = _read(call, given["certificate"], given["private_key"])
-    if call.store.find(KIND, call.zone["id"], "fingerprint", read["fingerprint"]):
+    if CERTIFICATES.find(call, "fingerprint", read["fingerprint"]):
         raise errors.TWIN()
-    made = {**_chosen(given), **read, "id": uuid_id(), "priority": 1, "uploaded_on": call.world.clock.stamp()}
-    return _put(call, made, given["certificate"], call.world.vault.seal(given["private_key"]))
+    made = {**_chosen(given), **read, "id": uuid_id(), "priority": 1, "uploaded_on": call.state.clock.stamp()}
+    return _put(call, made, given["certificate"], call.state.vault.seal(given["private_key"]))
 
 
-def change(call: Call, body: Document) -> Document:
-    """Give a certificate other content or options; one for SNI is another one afterwards, with an id of its own."""
-    former, given = get(call), without_nulls(body)
-    pair: Any = call.store.get(PAIR, call.zone["id"], former["id"])
+def edit_certificate(call: Call, body: Document) -> Document:
+    """Change a certificate, its key or its options; one for SNI is another one afterwards, with an id of its own."""
+    former, given = CERTIFICATES.get(call), without_nulls(body)
+    pair: Any = call.store.get(_PAIR, call.zone["id"], former["id"])
     certificate = given.get("certificate", pair["certificate"])
-    key = given.get("private_key") or call.world.vault.open(pair["key"])
+    key = given.get("private_key") or call.state.vault.open(pair["key"])
     made = {**former, **_chosen(given), **_read(call, certificate, key)}
     if former["type"] == "sni_custom":
-        delete(call)
+        delete_certificate(call)
         made["id"] = uuid_id()
-    return _put(call, made, certificate, call.world.vault.seal(key))
+    return _put(call, made, certificate, call.state.vault.seal(key))
 
 
 def _chosen(given: Document) -> Document:
@@ -65,28 +79,20 @@ def _read(call: Call, certificate: str, private_key: str) -> Document:
 
 
 def _put(call: Call, made: Document, certificate: str, sealed: str) -> Document:
-    made["modified_on"] = call.world.clock.stamp()
-    call.store.put(PAIR, call.zone["id"], made["id"], {"certificate": certificate, "key": sealed})
-    return call.store.put(KIND, call.zone["id"], made["id"], made, labels={"fingerprint": made["fingerprint"]})
+    made["modified_on"] = call.state.clock.stamp()
+    call.store.put(_PAIR, call.zone["id"], made["id"], {"certificate": certificate, "key": sealed})
+    return CERTIFICATES.put(call, made)
 
 
-def get(call: Call) -> Document:
-    """The path's certificate."""
-    found = call.store.get(KIND, call.zone["id"], call.params["custom_certificate_id"])
-    if found is None:
-        raise errors.NO_CERTIFICATE()
-    return found
-
-
-def delete(call: Call) -> None:
-    """Remove the path's certificate and its key."""
-    for kind in (KIND, PAIR):
-        call.store.delete(kind, call.zone["id"], call.params["custom_certificate_id"])
+def delete_certificate(call: Call) -> Document:
+    """Delete a certificate with its key."""
+    call.store.delete(_PAIR, call.zone["id"], call.params["custom_certificate_id"])
+    return CERTIFICATES.delete(call)
 
 
 def view(call: Call, certificate: Document) -> Document:
     """A certificate as the API describes it, without itself and its key."""
     expires = parse_stamp(certificate["expires_on"])
-    expired = expires is not None and expires < call.world.clock.now()
+    expired = expires is not None and expires < call.state.clock.now()
     shown = {name: value for name, value in certificate.items() if name not in _HIDDEN}
     return {**shown, "zone_id": call.zone["id"], "status": "expired" if expired else "active"}

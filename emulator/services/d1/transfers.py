@@ -9,8 +9,8 @@ import secrets
 from urllib.parse import urlsplit
 
 from emulator.calls import Call, Raw
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 from . import dump, engine, errors, rules
 
@@ -21,9 +21,18 @@ _SECONDS = 3600.0
 _IMPORT_PATIENCE = 30.0
 
 
-def begin_import(call: Call, etag: str) -> Document:
+def import_database(call: Call, body: Document) -> Document:
+    """Run the SQL of a file, all or none of it."""
+    if body["action"] == "init":
+        return _begin(call, body["etag"])
+    if body["action"] == "ingest":
+        return _ingest_file(call, body["filename"], body["etag"])
+    return _recall(call, "import", body["current_bookmark"])
+
+
+def _begin(call: Call, etag: str) -> Document:
     """Where to put the file, or what comes of one that is there already."""
-    database = rules.get(call)["uuid"]
+    database = rules.get_database(call)["uuid"]
     found = _uploaded(call, database, etag)
     if found is not None:
         return _ingest(call, database, found)
@@ -32,14 +41,14 @@ def begin_import(call: Call, etag: str) -> Document:
         "success": True,
         "type": "import",
         "filename": file["name"],
-        "upload_url": _address(call.world, file),
+        "upload_url": _address(call.state, file),
         "messages": [],
     }
 
 
-def ingest(call: Call, filename: str, etag: str) -> Document:
+def _ingest_file(call: Call, filename: str, etag: str) -> Document:
     """Run the SQL of a file that was uploaded."""
-    database = rules.get(call)["uuid"]
+    database = rules.get_database(call)["uuid"]
     found = _uploaded(call, database, etag)
     if found is None or found["name"] != filename:
         raise errors.NO_FILE(name=filename)
@@ -47,7 +56,7 @@ def ingest(call: Call, filename: str, etag: str) -> Document:
 
 
 def _uploaded(call: Call, database: str, etag: str) -> Document | None:
-    now = call.world.clock.time()
+    now = call.state.clock.time()
     files = call.store.select(FILE, database)
     return next((each for each in files if each["md5"] == etag == each["etag"] and each["until"] > now), None)
 
@@ -55,7 +64,7 @@ def _uploaded(call: Call, database: str, etag: str) -> Document | None:
 def _ingest(call: Call, database: str, file: Document) -> Document:
     call.store.delete(FILE, database, file["token"])
     call.query.refuse_leftovers()  # what the file does cannot be undone with the call
-    sql = call.world.blobs.path(file["sha256"]).read_text(encoding="utf-8", errors="replace")
+    sql = call.state.blobs.path(file["sha256"]).read_text(encoding="utf-8", errors="replace")
     answer: Document = {
         "success": True,
         "type": "import",
@@ -64,7 +73,7 @@ def _ingest(call: Call, database: str, file: Document) -> Document:
         "status": "complete",
     }
     try:
-        answers = engine.run(rules.file_of(call.world, database), [engine.Query(sql)], _IMPORT_PATIENCE)
+        answers = engine.run(rules.file_of(call.state, database), [engine.Query(sql)], _IMPORT_PATIENCE)
     except engine.QueryError as error:
         # wrangler shows `error`, or else `errors`; the database is as it was.
         failed = {"success": False, "status": "error", "error": str(error), "errors": [str(error)]}
@@ -81,33 +90,36 @@ def _ingest(call: Call, database: str, file: Document) -> Document:
     return _remember(call, database, {**answer, "messages": [f"Processed {len(answers)} queries."], "result": result})
 
 
-def export(call: Call, options: Document) -> Document:
-    """Where the database's SQL can be fetched."""
-    database = rules.get(call)["uuid"]
+def export_database(call: Call, body: Document) -> Document:
+    """Write the database as SQL; where that can be fetched."""
+    if body.get("current_bookmark"):
+        return _recall(call, "export", body["current_bookmark"])
+    options = body.get("dump_options") or {}
+    database = rules.get_database(call)["uuid"]
     wanted = dump.Wanted(
         frozenset(options.get("tables") or ()), not options.get("no_schema"), not options.get("no_data")
     )
     bookmark = _bookmark()
     try:
-        sql = dump.dump(rules.file_of(call.world, database), wanted)
+        sql = dump.dump(rules.file_of(call.state, database), wanted)
     except engine.QueryError as error:
         raise errors.BAD_QUERY(problem=str(error)) from error
     name = f"{database}-{bookmark}.sql"
-    file = _new_file(call, database, {"etag": "", "name": name, "sha256": call.world.blobs.put(sql.encode())})
+    file = _new_file(call, database, {"etag": "", "name": name, "sha256": call.state.blobs.put(sql.encode())})
     answer = {
         "success": True,
         "type": "export",
         "status": "complete",
         "at_bookmark": bookmark,
         "messages": ["Generated the SQL."],
-        "result": {"filename": name, "signed_url": _address(call.world, file)},
+        "result": {"filename": name, "signed_url": _address(call.state, file)},
     }
     return _remember(call, database, answer)
 
 
-def recall(call: Call, kind: str, bookmark: str) -> Document:
+def _recall(call: Call, kind: str, bookmark: str) -> Document:
     """What an import or export that was begun has come to."""
-    found = call.store.get(_TASK, rules.get(call)["uuid"], bookmark)
+    found = call.store.get(_TASK, rules.get_database(call)["uuid"], bookmark)
     if found is None or found["type"] != kind:
         raise errors.NO_TASK(kind=kind, bookmark=bookmark)
     return found
@@ -123,49 +135,40 @@ def _bookmark() -> str:
 
 def _new_file(call: Call, database: str, file: Document) -> Document:
     token = secrets.token_urlsafe(24)
-    whole = {**file, "token": token, "md5": None, "until": call.world.clock.time() + _SECONDS}
+    whole = {**file, "token": token, "md5": None, "until": call.state.clock.time() + _SECONDS}
     return call.store.put(FILE, database, token, whole, labels={"token": token})
 
 
-def _address(world: World, file: Document) -> str:
-    at = urlsplit(world.base_url)
+def _address(state: State, file: Document) -> str:
+    at = urlsplit(state.base_url)
     return f"{at.scheme}://{at.netloc}/d1/{file['token']}"
 
 
 async def carry(call: Call) -> Raw:
-    """Take a file in, or give it out."""
+    """Receive a file, or send it."""
     found = call.store.find_anywhere(FILE, "token", call.segments[-1])
-    if not found or found[0][1]["until"] <= call.world.clock.time():
+    if not found or found[0][1]["until"] <= call.state.clock.time():
         raise errors.NO_ADDRESS()
     database, file = found[0]
     exported = not file["etag"]
     if call.method == "GET" and exported:
-        return Raw(call.world.blobs.path(file["sha256"]), "application/sql")
+        return Raw(call.state.blobs.path(file["sha256"]), "application/sql")
     if call.method == "PUT" and not exported:
-        content = await _read(call)
+        content = await call.take(_LARGEST, errors.TOO_LARGE)
         md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
-        changed = {**file, "md5": md5, "sha256": call.world.blobs.put(content)}
+        changed = {**file, "md5": md5, "sha256": call.state.blobs.put(content)}
         with call.store.transaction():
             call.store.put(FILE, database, file["token"], changed, labels={"token": file["token"]})
         return Raw(b"", None, headers={"etag": f'"{md5}"'})
     raise errors.NO_ADDRESS()
 
 
-async def _read(call: Call) -> bytes:
-    content = bytearray()
-    async for chunk in call.stream():
-        content += chunk
-        if len(content) > _LARGEST:
-            raise errors.TOO_LARGE(limit=_LARGEST)
-    return bytes(content)
-
-
-def sweep(world: World) -> set[str]:
+def sweep(state: State) -> set[str]:
     """Forget files whose time is over; the digests of the others."""
     needed = set()
-    for database, token, file in world.store.everywhere(FILE):
-        if file["until"] <= world.clock.time():
-            world.store.delete(FILE, database, token)
+    for database, token, file in state.store.everywhere(FILE):
+        if file["until"] <= state.clock.time():
+            state.store.delete(FILE, database, token)
         elif file["sha256"]:
             needed.add(str(file["sha256"]))
     return needed

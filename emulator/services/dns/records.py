@@ -7,7 +7,7 @@ import ipaddress
 import re
 from typing import Any
 
-from emulator.schema import Check, anything, fields, flag, items, mapping, nullable, number, problems, text
+from emulator.schema import Check, anything, fields, flag, items, mapping, nullable, number, options, problems, text
 
 from . import errors
 
@@ -59,7 +59,7 @@ _OPTIONAL = {
 }
 _REQUIRED = {"name": text(least=1, most=255), "type": text(choices=TYPES), "ttl": number()}
 WHOLE = fields(_REQUIRED, _OPTIONAL)
-CHANGE = fields({}, {**_REQUIRED, **_OPTIONAL})
+CHANGE = options(**_REQUIRED, **_OPTIONAL)
 WHOLE_OF = fields({**_REQUIRED, "id": text(least=1)}, _OPTIONAL)
 CHANGE_OF = fields({"id": text(least=1)}, {**_REQUIRED, **_OPTIONAL})
 SETTABLE = (

@@ -7,15 +7,13 @@ An upload links the two from either side: `containers[].class_name`, or `exports
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.schema import anything, fields, items, nullable, text
+from emulator.schema import anything, items, nullable, open_options, text
 
 from . import errors
-from .model import Plan
+from .model import Outcome
 
 CHECK = items(
-    fields(
-        {}, {"class_name": nullable(text(least=1)), "name": nullable(text(least=1)), "images": anything()}, closed=False
-    ),
+    open_options(class_name=nullable(text(least=1)), name=nullable(text(least=1)), images=anything()),
     most=100,
 )
 
@@ -63,9 +61,9 @@ class Wiring:
         return found
 
 
-def check_containers(plan: Plan, script: str, classes: frozenset[str], *, declared: bool) -> None:
+def check_containers(outcome: Outcome, script: str, classes: frozenset[str], *, declared: bool) -> None:
     """Refuse containers for classes that cannot have them; that a declared class exists was checked with its entry."""
-    own = plan.own(script)
+    own = outcome.own(script)
     for name in sorted(classes):
         if name in own and not own[name].sqlite:
             raise errors.NOT_SQLITE(name=name)

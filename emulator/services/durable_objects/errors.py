@@ -1,43 +1,41 @@
 """Refusals of the Durable Object lifecycle."""
 
-from emulator.errors import Failure
+from emulator.errors import Failure, Source, catalogued, inferred
 
 _THREADS = "answers of the API quoted in public issue threads (workers-sdk 705, 4943, 8203, 10034, iterate 1796), 2026"
-_DOCS = "Durable Object class exports, Cloudflare's documentation, 2026-09"
+_threads = Source(_THREADS)
+_docs = Source("Durable Object class exports, Cloudflare's documentation, 2026-09")
 
-NO_CLASS = Failure(
+NO_CLASS = _threads(
     400,
     10061,
     "Cannot create binding for class '{name}' because it is not currently configured to implement Durable Objects."
     " Ensure a --new-class migration has been applied to it.",
-    _THREADS,
 )
-STILL_BOUND = Failure(
+STILL_BOUND = _threads(
     400,
     10061,
     "Cannot apply --delete-class migration to class '{name}' without also removing the binding that references it.",
-    _THREADS,
 )
-NOT_EXPORTED = Failure(
+NOT_EXPORTED = _threads(
     403,
     10064,
     "New version of script does not export class '{name}' which is depended on by existing Durable Objects."
     " If you want to delete them, try a delete-class migration.",
-    _THREADS,
 )
-MIGRATION_NOT_EXPORTED = Failure(
-    400, 10070, "Cannot apply {kind} migration to class '{name}' that is not exported by script.", _THREADS
+MIGRATION_NOT_EXPORTED = _threads(
+    400, 10070, "Cannot apply {kind} migration to class '{name}' that is not exported by script."
 )
-CLASS_EXISTS = Failure(
+CLASS_EXISTS = catalogued(
     400,
     10074,
     "Cannot apply {kind} migration to class '{name}' that is already depended on by existing Durable Objects.",
 )
-CLASS_MISSING = Failure(
-    400, 10074, "Cannot apply {kind} migration to class '{name}': no Durable Objects depend on it{where}.", "inferred"
+CLASS_MISSING = inferred(
+    400, 10074, "Cannot apply {kind} migration to class '{name}': no Durable Objects depend on it{where}."
 )
-TARGETED_TWICE = Failure(400, 10074, "class '{name}' cannot be the target of more than one migration")
-NOT_SQLITE = Failure(400, 10074, "class '{name}' is not a SQLite Durable Object, which containers need.")
+TARGETED_TWICE = catalogued(400, 10074, "class '{name}' cannot be the target of more than one migration")
+NOT_SQLITE = catalogued(400, 10074, "class '{name}' is not a SQLite Durable Object, which containers need.")
 WRONG_TAG = Failure(
     412, 10079, "Migration tag precondition failed; current tag is {tag}", f"{_THREADS}; status inferred"
 )
@@ -54,9 +52,9 @@ KEY_VALUE_REFUSED = Failure(
     "This account cannot create namespaces on key-value storage: use `new_sqlite_classes` for class '{name}'.",
     "code from the facts on the deploy tool, 2026-11; text inferred",
 )
-INVALID_MIGRATION = Failure(400, 10021, "Invalid Durable Object migration: {problem}", "inferred")
-NO_CONTAINER_CLASS = Failure(
-    400, 10021, "The container of class '{name}' has no Durable Object class of that name in this Worker.", "inferred"
+INVALID_MIGRATION = inferred(400, 10021, "Invalid Durable Object migration: {problem}")
+NO_CONTAINER_CLASS = inferred(
+    400, 10021, "The container of class '{name}' has no Durable Object class of that name in this Worker."
 )
 BOTH_FLOWS = Failure(
     400, 100403, "`migrations` and `exports` cannot be used together.", "exclusive by the documentation; code inferred"
@@ -67,7 +65,7 @@ ONE_WAY = Failure(
     "This Worker declares its Durable Object classes with `exports` and cannot go back to `migrations`.",
     "one-way by the documentation; code from the facts on the deploy tool, 2026-11",
 )
-RECONCILIATION = Failure(400, 100402, "Durable Object exports reconciliation failed for {classes}.", _DOCS)
+RECONCILIATION = _docs(400, 100402, "Durable Object exports reconciliation failed for {classes}.")
 BINDING_NEEDS_EXPORT = Failure(
     400,
     100406,
@@ -80,4 +78,4 @@ LIFECYCLE_BETWEEN = Failure(
     "Version {version} cannot be deployed: Durable Object classes have changed since it was live.",
     "refused by the documentation; code inferred",
 )
-NO_NAMESPACE = Failure(404, 10066, "Durable Object namespace not found.")
+NO_NAMESPACE = catalogued(404, 10066, "Durable Object namespace not found.")

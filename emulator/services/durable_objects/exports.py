@@ -13,7 +13,7 @@ from emulator.schema import Check, fields, nullable, problems, text
 
 from . import errors
 from .containers import Wiring
-from .model import Namespace, Pending, Plan, Situation, mark_containers
+from .model import Namespace, Outcome, Pending, Situation, mark_containers
 
 Entry = dict[str, Any]
 LIVE = ("created", "expecting-transfer")
@@ -106,7 +106,7 @@ class _Work:
         return self.situation.users.get(namespace.id, ())
 
 
-def reconcile(situation: Situation, exports: dict[str, Any], wiring: Wiring) -> Plan:
+def reconcile(situation: Situation, exports: dict[str, Any], wiring: Wiring) -> Outcome:
     """Bring the namespaces in line with the exports, or say all that is wrong."""
     entries = durable_objects(exports)
     script = situation.script
@@ -128,7 +128,7 @@ def reconcile(situation: Situation, exports: dict[str, Any], wiring: Wiring) -> 
     classes = wiring.classes()
     after = mark_containers(tuple(work.namespaces), script, classes)
     work.outcome["updated"] = [n.class_name for n in situation.own().values() if _flips(n, after)]
-    return Plan(after, tuple(work.lost), situation.tag, tuple(work.pending), work.outcome)
+    return Outcome(after, tuple(work.lost), situation.tag, tuple(work.pending), work.outcome)
 
 
 def _flips(before: Namespace, after: tuple[Namespace, ...]) -> bool:
@@ -234,6 +234,9 @@ def _transferred(work: _Work, name: str, entry: Entry) -> None:
     elif waiting[0].target != target:
         text_ = f"'{name}' is expected by the Worker '{waiting[0].target}', not by '{target}'."
         work.refuse(name, "transferred_target_mismatch", text_, "name the Worker that expects it")
+    elif work.situation.of(target, name):
+        text_ = f"The Worker '{target}' already has a namespace for '{name}'."
+        work.refuse(name, "phase_one_transfer_target_class_provisioned", text_, "delete the namespace there first")
     else:
         work.swap(namespace, replace(namespace, script=target, received_from=work.situation.script))
         work.pending.remove(waiting[0])

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emulator.schema import fields, items, nullable, problems, text
+from emulator.schema import fields, items, nullable, options, problems, text
 
 from . import errors
-from .model import FREE, REFUSED, Namespace, Plan, Situation
+from .model import FREE, REFUSED, Namespace, Outcome, Situation
 
 _CLASSES = nullable(items(text(least=1, most=255), most=1000))
 _STEP = {
@@ -24,7 +24,7 @@ _STEP = {
     ),
 }
 _TAGS = {"old_tag": nullable(text()), "new_tag": nullable(text())}
-CHECK = fields({}, {**_TAGS, **_STEP, "steps": nullable(items(fields({}, _STEP), most=1000))})
+CHECK = options(**_TAGS, **_STEP, steps=nullable(items(fields({}, _STEP), most=1000)))
 """One flat step, or several in `steps`."""
 
 
@@ -52,7 +52,7 @@ def check_shape(migrations: dict[str, Any]) -> None:
         raise errors.INVALID_MIGRATION(problem=found[0])
 
 
-def migrate(situation: Situation, migrations: dict[str, Any]) -> Plan:
+def migrate(situation: Situation, migrations: dict[str, Any]) -> Outcome:
     """Apply migrations, or refuse them all."""
     check_shape(migrations)
     if (migrations.get("old_tag") or None) != situation.tag:
@@ -67,7 +67,7 @@ def migrate(situation: Situation, migrations: dict[str, Any]) -> Plan:
         if work.find(situation.script, name) and situation.exported.lacks(name):
             raise errors.MIGRATION_NOT_EXPORTED(kind=kind, name=name)
     tag = migrations.get("new_tag") or situation.tag
-    return Plan(tuple(work.namespaces), tuple(work.lost), tag, situation.pending)
+    return Outcome(tuple(work.namespaces), tuple(work.lost), tag, situation.pending)
 
 
 def _steps(migrations: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Plain data the lifecycle of Durable Object classes is computed on.
 
-`migrations.py` and `exports.py` take a `Situation` and give a `Plan`; neither touches state, so both can be tested with
+`migrations.py` and `exports.py` turn a `Situation` into an `Outcome`; neither touches state, so both can be tested with
 nothing but values. `rules.py` reads the one and writes the other.
 """
 
@@ -73,7 +73,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Outcome:
     """What the account has afterwards."""
 
     namespaces: tuple[Namespace, ...]

@@ -1,7 +1,7 @@
 """State of Durable Object namespaces.
 
 Other services ask here: `namespace_by_id`, `namespace_of` and `container_enabled` are what Containers needs.
-An upload's lifecycle is planned by `migrations.py` or `exports.py` and written by `apply`; data that a plan gives up is
+An upload's lifecycle is planned by `migrations.py` or `exports.py` and written by `apply`; data that is given up is
 recorded, as nothing else would tell that it is gone.
 """
 
@@ -9,15 +9,17 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from emulator.calls import Call, Result
 from emulator.clock import hex_id
-from emulator.store import Document, Store
-from emulator.world import World
+from emulator.paging import page_of_kind, whole_query
+from emulator.state import State
+from emulator.store import Document, Store, pick
 
 from . import errors
 from .containers import Wiring, check_containers
 from .exports import check_entries, durable_objects, reconcile
 from .migrations import check_shape, migrate
-from .model import ALLOWED, Exported, Namespace, Pending, Plan, Situation, mark_containers
+from .model import ALLOWED, Exported, Namespace, Outcome, Pending, Situation, mark_containers
 
 NAMESPACE = "do_namespace"
 TRANSFER = "do_transfer"
@@ -75,7 +77,7 @@ def check(migrations: dict[str, Any] | None, exports: dict[str, Any] | None) -> 
     check_entries(exports or {})
 
 
-def plan(store: Store, account: str, lifecycle: Lifecycle) -> tuple[Situation, Plan]:
+def plan(store: Store, account: str, lifecycle: Lifecycle) -> tuple[Situation, Outcome]:
     """Work out what a well-formed upload does to the namespaces; nothing is written."""
     situation = _situation(store, account, lifecycle)
     wiring = Wiring.of(lifecycle.containers, lifecycle.exports)
@@ -89,14 +91,14 @@ def plan(store: Store, account: str, lifecycle: Lifecycle) -> tuple[Situation, P
     elif lifecycle.migrations:
         planned = migrate(situation, lifecycle.migrations)
     else:
-        planned = Plan(situation.namespaces, (), situation.tag, situation.pending)
+        planned = Outcome(situation.namespaces, (), situation.tag, situation.pending)
     check_exported(planned, situation)
     check_containers(planned, lifecycle.script, wiring.classes(), declared=planned.reconciliation is not None)
     marked = mark_containers(planned.namespaces, lifecycle.script, wiring.classes())
-    return situation, Plan(marked, planned.lost, planned.tag, planned.pending, planned.reconciliation)
+    return situation, Outcome(marked, planned.lost, planned.tag, planned.pending, planned.reconciliation)
 
 
-def check_exported(planned: Plan, situation: Situation) -> None:
+def check_exported(planned: Outcome, situation: Situation) -> None:
     """Every class that keeps its objects must be in the code."""
     for name in planned.own(situation.script):
         if situation.exported.lacks(name):
@@ -142,16 +144,16 @@ def _value(document: Document) -> Namespace:
     )
 
 
-def apply(world: World, account: str, before: Situation, planned: Plan, cause: str) -> None:
-    """Write a plan."""
-    store = world.store
+def apply(state: State, account: str, before: Situation, planned: Outcome, cause: str) -> None:
+    """Write an outcome."""
+    store = state.store
     known = {each.id: each for each in before.namespaces}
     for namespace in planned.namespaces:
         if known.get(namespace.id) != namespace:
-            _put(world, account, namespace)
+            _put(state, account, namespace)
     for namespace in planned.lost:
         store.delete(NAMESPACE, account, namespace.id)
-        _record_loss(world, account, namespace, cause)
+        _record_loss(state, account, namespace, cause)
     if planned.pending != before.pending:
         store.delete_all(TRANSFER, account)
         for each in planned.pending:
@@ -159,16 +161,16 @@ def apply(world: World, account: str, before: Situation, planned: Plan, cause: s
             store.put(TRANSFER, account, f"{each.target}/{each.class_name}", body)
 
 
-def mark(world: World, account: str, lifecycle: Lifecycle) -> None:
+def mark(state: State, account: str, lifecycle: Lifecycle) -> None:
     """Container-enable the classes a version names, and no other of its script: a version may come back."""
     classes = Wiring.of(lifecycle.containers, lifecycle.exports).classes()
-    for document in namespaces_of(world.store, account, lifecycle.script):
+    for document in namespaces_of(state.store, account, lifecycle.script):
         if document["container"] != (document["class"] in classes):
-            _put(world, account, replace(_value(document), container=document["class"] in classes))
+            _put(state, account, replace(_value(document), container=document["class"] in classes))
 
 
-def _put(world: World, account: str, namespace: Namespace) -> None:
-    former = world.store.get(NAMESPACE, account, namespace.id) if namespace.id else None
+def _put(state: State, account: str, namespace: Namespace) -> None:
+    former = state.store.get(NAMESPACE, account, namespace.id) if namespace.id else None
     document: Document = {
         "id": namespace.id or hex_id(),
         "name": f"{namespace.script}_{namespace.class_name}",
@@ -177,40 +179,45 @@ def _put(world: World, account: str, namespace: Namespace) -> None:
         "use_sqlite": namespace.sqlite,
         "container": namespace.container,
         "received_from": namespace.received_from,
-        "created_on": former["created_on"] if former else world.clock.stamp(),
+        "created_on": former["created_on"] if former else state.clock.stamp(),
     }
     labels = {"script": namespace.script, "class": f"{namespace.script}/{namespace.class_name}"}
-    world.store.put(NAMESPACE, account, document["id"], document, labels=labels)
+    state.store.put(NAMESPACE, account, document["id"], document, labels=labels)
 
 
-def rename_script(world: World, account: str, old: str, new: str) -> None:
+def rename_script(state: State, account: str, old: str, new: str) -> None:
     """Follow a Worker that changes its name."""
-    for document in namespaces_of(world.store, account, old):
-        _put(world, account, replace(_value(document), script=new))
+    for document in namespaces_of(state.store, account, old):
+        _put(state, account, replace(_value(document), script=new))
 
 
-def delete_script(world: World, account: str, script: str) -> None:
+def delete_script(state: State, account: str, script: str) -> None:
     """Delete a script's namespaces with all their objects, and the transfers it expects."""
-    store = world.store
+    store = state.store
     for document in namespaces_of(store, account, script):
         store.delete(NAMESPACE, account, document["id"])
-        _record_loss(world, account, _value(document), "script deleted")
+        _record_loss(state, account, _value(document), "script deleted")
     for each in store.select(TRANSFER, account):
         if each["target"] == script:
             store.delete(TRANSFER, account, f"{script}/{each['class']}")
 
 
-def _record_loss(world: World, account: str, namespace: Namespace, cause: str) -> None:
+def _record_loss(state: State, account: str, namespace: Namespace, cause: str) -> None:
     """Remember that objects were given up. Kept beside the documents: an account can be empty and still have losses."""
     loss = {
-        "time": world.clock.stamp(),
+        "time": state.clock.stamp(),
         "account_id": account,
         "script": namespace.script,
         "class": namespace.class_name,
         "namespace_id": namespace.id,
         "cause": cause,
     }
-    world.store.set_setting(_LOSSES, json.dumps([*data_losses(world.store), loss][-_MOST_LOSSES:]))
+    state.store.set_setting(_LOSSES, json.dumps([*data_losses(state.store), loss][-_MOST_LOSSES:]))
+
+
+def read_data_loss(call: Call) -> list[Document]:
+    """Tell which namespaces were deleted with their objects, when and why."""
+    return data_losses(call.store)
 
 
 def data_losses(store: Store) -> list[Document]:
@@ -224,11 +231,33 @@ def key_value(store: Store, account: str) -> str:
     return store.setting(f"{_KEY_VALUE}.{account}") or ALLOWED
 
 
-def set_key_value(store: Store, account: str, value: str) -> None:
-    """Say whether it may."""
-    store.set_setting(f"{_KEY_VALUE}.{account}", value)
+def set_key_value(call: Call, body: Document) -> Document:
+    """Say whether an account may create namespaces on key-value storage."""
+    call.store.set_setting(f"{_KEY_VALUE}.{call.params['account_id']}", body["value"])
+    return body
 
 
-def view(namespace: Document) -> Document:
+def list_namespaces(call: Call) -> Result:
+    """List namespaces."""
+    return page_of_kind(call, NAMESPACE, call.account_id, default=20, most=1000)
+
+
+def get_namespace(call: Call) -> Document:
+    """The path's namespace."""
+    namespace = namespace_by_id(call.store, call.account_id, call.params["namespace_id"])
+    if namespace is None:
+        raise errors.NO_NAMESPACE()
+    return namespace
+
+
+def list_objects(call: Call) -> Result:
+    """List the objects of a namespace."""
+    get_namespace(call)
+    size = whole_query(call, "limit", 1000, 1, 10000)
+    call.query.has_no_effect("cursor")  # an empty list has one page
+    return Result([], {"count": 0, "per_page": size, "cursors": {"after": ""}, "cursor": ""})
+
+
+def view(_call: Call, namespace: Document) -> Document:
     """A namespace as the API shows it."""
-    return {name: namespace[name] for name in ("id", "name", "script", "class", "use_sqlite")}
+    return pick(namespace, "id", "name", "script", "class", "use_sqlite")

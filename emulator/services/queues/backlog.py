@@ -8,8 +8,8 @@ import base64
 from dataclasses import dataclass
 
 from emulator.clock import hex_id
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 MESSAGE = "queue_message"
 LARGEST = 128 * 1000
@@ -24,7 +24,7 @@ _CONTENT = ("body", "content_type", "source")
 class Backlog:
     """The messages of a queue of an account."""
 
-    world: World
+    state: State
     account: str
     queue: Document
 
@@ -35,19 +35,19 @@ class Backlog:
 
     def put(self, content: Document, delay: float | None) -> None:
         """Add a message that is there after the delay, the queue's own unless one is given."""
-        now = self.world.clock.time()
+        now = self.state.clock.time()
         seconds = self.queue["settings"]["delivery_delay"] if delay is None else delay
         message = {"id": hex_id(), **content, "at": now, "visible": now + seconds, "attempts": 0, "lease": ""}
         self._write(message)
 
     def alive(self) -> list[Document]:
         """The messages that are still kept, oldest first."""
-        oldest = self.world.clock.time() - self.queue["settings"]["message_retention_period"]
-        return [each for each in self.world.store.select(MESSAGE, self.id) if each["at"] > oldest]
+        oldest = self.state.clock.time() - self.queue["settings"]["message_retention_period"]
+        return [each for each in self.state.store.select(MESSAGE, self.id) if each["at"] > oldest]
 
     def lease(self, consumer: Document, size: int, seconds: float) -> list[Document]:
         """Messages for one consumer alone while the lease lasts; those that were tried too often go."""
-        now = self.world.clock.time()
+        now = self.state.clock.time()
         leased: list[Document] = []
         for message in self.alive():
             if message["visible"] > now or len(leased) == size or self.queue["settings"]["delivery_paused"]:
@@ -61,28 +61,28 @@ class Backlog:
 
     def remove(self, message: Document) -> None:
         """Take a message away that was done with."""
-        self.world.store.delete(MESSAGE, self.id, message["id"])
+        self.state.store.delete(MESSAGE, self.id, message["id"])
 
     def give_back(self, message: Document, delay: float) -> None:
         """Let a leased message be there again, unless it has gone meanwhile."""
-        if self.world.store.has(MESSAGE, self.id, message["id"]):
-            self._write({**message, "lease": "", "visible": self.world.clock.time() + delay})
+        if self.state.store.has(MESSAGE, self.id, message["id"]):
+            self._write({**message, "lease": "", "visible": self.state.clock.time() + delay})
 
     def try_again(self, consumer: Document, message: Document, delay: float) -> None:
-        """Give a message back that its consumer failed on, or let it go if that was the last try."""
+        """Put a message back that its consumer failed on, or let it go if that was the last try."""
         if not _is_spent(consumer, message):
             self.give_back(message, delay)
-        elif self.world.store.has(MESSAGE, self.id, message["id"]):
+        elif self.state.store.has(MESSAGE, self.id, message["id"]):
             self._bury(consumer, message)
 
     def _bury(self, consumer: Document, message: Document) -> None:
         self.remove(message)
         name = consumer.get("dead_letter_queue")
-        for other in self.world.store.find("queue", self.account, "name", name) if name else ():
-            Backlog(self.world, self.account, other).put({field: message[field] for field in _CONTENT}, 0)
+        for other in self.state.store.find("queue", self.account, "name", name) if name else ():
+            Backlog(self.state, self.account, other).put({field: message[field] for field in _CONTENT}, 0)
 
     def _write(self, message: Document) -> Document:
-        return self.world.store.put(MESSAGE, self.id, message["id"], message)
+        return self.state.store.put(MESSAGE, self.id, message["id"], message)
 
     def metrics(self) -> Document:
         """How much waits."""

@@ -15,14 +15,20 @@ _LEASE_MS, _BATCH = 30_000, 5
 
 def backlog(call: Call) -> Backlog:
     """The messages of the path's queue."""
-    return Backlog(call.world, call.account_id, rules.get_queue(call))
+    return Backlog(call.state, call.account_id, rules.QUEUES.get(call))
 
 
-def push(call: Call, given: list[Document], delay: float | None) -> None:
-    """Put messages into the path's queue."""
+def push_message(call: Call, message: Document) -> Document:
+    """Send a message."""
+    return push_messages(call, {"messages": [message]})
+
+
+def push_messages(call: Call, body: Document) -> Document:
+    """Send messages."""
     waiting = backlog(call)
-    for each in given:
-        waiting.put(_content(each), each.get("delay_seconds", delay))
+    for each in body["messages"]:
+        waiting.put(_content(each), each.get("delay_seconds", body.get("delay_seconds")))
+    return {"metadata": {"metrics": waiting.metrics()}}
 
 
 def _content(message: Document) -> Document:
@@ -36,15 +42,17 @@ def _content(message: Document) -> Document:
     return {"body": encoded, "content_type": kind, "source": "api"}
 
 
-def pull(call: Call, body: Document) -> list[Document]:
+def pull_messages(call: Call, asked: Document | None) -> Document:
     """Lease messages to whoever asks; the queue must have a consumer that pulls."""
-    consumers = call.store.select("queue_consumer", rules.get_queue(call)["queue_id"])
+    body, waiting, consumers = asked or {}, backlog(call), rules.CONSUMERS.all(call)
     if not consumers or consumers[0]["type"] != "http_pull":
         raise errors.NO_PULL()
     settings = consumers[0]["settings"]
     size = int(body.get("batch_size") or settings.get("batch_size") or _BATCH)
     milliseconds = body.get("visibility_timeout_ms") or settings.get("visibility_timeout_ms") or _LEASE_MS
-    return [_view(each) for each in backlog(call).lease(consumers[0], size, milliseconds / 1000)]
+    pulled = [_view(each) for each in waiting.lease(consumers[0], size, milliseconds / 1000)]
+    metrics = waiting.metrics()
+    return {"messages": pulled, "message_backlog_count": metrics["backlog_count"], "metadata": {"metrics": metrics}}
 
 
 def _view(message: Document) -> Document:
@@ -60,7 +68,7 @@ def _view(message: Document) -> Document:
     }
 
 
-def acknowledge(call: Call, body: Document) -> Document:
+def acknowledge_messages(call: Call, body: Document) -> Document:
     """Take away what was done with, and give back what is to be tried again."""
     waiting = backlog(call)
     leases = {each["lease"]: each for each in waiting.alive() if each["lease"]}
@@ -80,21 +88,23 @@ def acknowledge(call: Call, body: Document) -> Document:
     return {**counts, "warnings": warnings}
 
 
-def metrics(call: Call) -> Document:
+def get_metrics(call: Call) -> Document:
     """The backlog of the path's queue."""
     return backlog(call).metrics()
 
 
-def purge(call: Call) -> Document:
+def purge_queue(call: Call, body: Document | None) -> Document:
     """Take all messages away, at once."""
-    queue = rules.get_queue(call)
+    if not (body or {}).get("delete_messages_permanently"):
+        raise errors.INVALID(problem="delete_messages_permanently must be true")
+    queue = rules.QUEUES.get(call)
     call.store.delete_all(MESSAGE, queue["queue_id"])
-    started = call.world.clock.stamp()
+    started = call.state.clock.stamp()
     call.store.put("queue_purge", queue["queue_id"], "last", {"started_at": started, "completed": "true"})
-    return rules.queue_view(call, queue)
+    return queue
 
 
-def last_purge(call: Call) -> Document:
+def get_purge(call: Call) -> Document:
     """When the queue was last purged."""
-    found = call.store.get("queue_purge", rules.get_queue(call)["queue_id"], "last")
+    found = call.store.get("queue_purge", rules.QUEUES.get(call)["queue_id"], "last")
     return found or {"started_at": "", "completed": ""}

@@ -7,12 +7,12 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from emulator.blobs import Blobs
 from emulator.clock import hex_id
+from emulator.state import State
 from emulator.store import Document, Store
-from emulator.world import World
 
 OBJECT = "r2_object"
 UPLOAD = "r2_upload"
@@ -52,7 +52,7 @@ class Details:
 
 
 class Receiver:
-    """Takes content in pieces into a temporary file, hashing it on the way."""
+    """Takes content in pieces into a temporary file, hashing it on the way; not finished in the block, it is gone."""
 
     def __init__(self, blobs: Blobs, algorithms: Iterable[str] = ()) -> None:
         self._blobs = blobs
@@ -85,17 +85,19 @@ class Receiver:
         self._blobs.adopt(self._path, checksums["sha256"])
         return Content(checksums["sha256"], self._size, checksums)
 
-    def abandon(self) -> None:
-        """The rest will not come."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._file.close()
         self._path.unlink(missing_ok=True)
 
 
 def receive(blobs: Blobs, content: bytes) -> Content:
     """Content that is there in one piece."""
-    receiver = Receiver(blobs)
-    receiver.add(content)
-    return receiver.finish()
+    with Receiver(blobs) as receiver:
+        receiver.add(content)
+        return receiver.finish()
 
 
 def get(store: Store, bucket: str, key: str) -> Document | None:
@@ -103,21 +105,21 @@ def get(store: Store, bucket: str, key: str) -> Document | None:
     return store.get(OBJECT, bucket, key)
 
 
-def put(world: World, bucket: str, key: str, content: Content, details: Details) -> Document:
+def put(state: State, bucket: str, key: str, content: Content, details: Details) -> Document:
     """Write an object, replacing the former one."""
     document: Document = {
         "key": key,
         "size": content.size,
         "etag": details.etag or content.checksums["md5"],
         "version": hex_id(),
-        "uploaded": int(world.clock.time() * 1000),
+        "uploaded": int(state.clock.time() * 1000),
         "http": details.http,
         "custom": details.custom,
         "checksums": {name: content.checksums[name] for name in details.checksums},
         "sha256": content.digest,
         "storage_class": details.storage_class,
     }
-    return world.store.put(OBJECT, bucket, key, document)
+    return state.store.put(OBJECT, bucket, key, document)
 
 
 def folded(found: Iterable[Document], prefix: str, delimiter: str) -> Iterator[Document]:
@@ -142,7 +144,8 @@ def delete(store: Store, bucket: str, keys: Iterable[str]) -> None:
 def create_upload(store: Store, bucket: str, key: str, details: Details) -> str:
     """Begin an upload in parts; its id."""
     upload = hex_id()
-    store.put(UPLOAD, bucket, upload, {"key": key, "http": details.http, "custom": details.custom})
+    told = {"http": details.http, "custom": details.custom, "storage_class": details.storage_class}
+    store.put(UPLOAD, bucket, upload, {"key": key, **told})
     return upload
 
 
@@ -162,21 +165,22 @@ def put_part(store: Store, bucket: str, upload: str, number: int, content: Conte
 
 def joined(blobs: Blobs, parts: list[Document]) -> Content:
     """The content of all parts in one; takes its time where they are large."""
-    receiver = Receiver(blobs)
-    for part in parts:
-        with blobs.path(part["sha256"]).open("rb") as file:
-            while piece := file.read(_COPY):
-                receiver.add(piece)
-    return receiver.finish()
+    with Receiver(blobs) as receiver:
+        for part in parts:
+            with blobs.path(part["sha256"]).open("rb") as file:
+                while piece := file.read(_COPY):
+                    receiver.add(piece)
+        return receiver.finish()
 
 
-def complete(world: World, bucket: str, upload: str, parts: list[Document], content: Content) -> Document:
+def complete(state: State, bucket: str, upload: str, parts: list[Document], content: Content) -> Document:
     """Make one object of the parts; an object of several parts has an etag of its own kind."""
-    begun = world.store.get(UPLOAD, bucket, upload) or {}
+    begun = state.store.get(UPLOAD, bucket, upload) or {}
     etag = hashlib.md5(b"".join(bytes.fromhex(part["md5"]) for part in parts), usedforsecurity=False).hexdigest()
-    details = Details(begun["http"], begun["custom"], etag=f"{etag}-{len(parts)}")
-    done = put(world, bucket, begun["key"], content, details)
-    abort(world.store, bucket, upload)
+    storage_class = begun.get("storage_class", "Standard")  # of an upload that an earlier version has begun
+    details = Details(begun["http"], begun["custom"], etag=f"{etag}-{len(parts)}", storage_class=storage_class)
+    done = put(state, bucket, begun["key"], content, details)
+    abort(state.store, bucket, upload)
     return done
 
 
@@ -192,7 +196,7 @@ def forget_uploads(store: Store, bucket: str) -> None:
         abort(store, bucket, upload)
 
 
-def sweep(world: World) -> set[str]:
+def sweep(state: State) -> set[str]:
     """The blobs that objects and parts need."""
-    documents = (*world.store.everywhere(OBJECT), *world.store.everywhere(PART))
+    documents = (*state.store.everywhere(OBJECT), *state.store.everywhere(PART))
     return {document["sha256"] for _, _, document in documents}

@@ -3,13 +3,13 @@
 import secrets
 
 from emulator.clock import hex_id
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 KIND = "r2_temporary_key"
 
 
-def make(world: World, bucket: str, body: Document) -> Document:
+def make(state: State, bucket: str, body: Document) -> Document:
     """Mint credentials for the bucket of this scope; the answer is the only place where they can be read."""
     key, secret, session = hex_id(), secrets.token_hex(32), secrets.token_urlsafe(96)
     document = {
@@ -18,18 +18,18 @@ def make(world: World, bucket: str, body: Document) -> Document:
         "writes": body["permission"].endswith("read-write"),
         "objects": body.get("objects") or [],
         "prefixes": body.get("prefixes") or [],
-        "until": world.clock.time() + body["ttlSeconds"],
-        "secret": world.vault.seal(secret),
-        "session": world.vault.seal(session),
+        "until": state.clock.time() + body["ttlSeconds"],
+        "secret": state.vault.seal(secret),
+        "session": state.vault.seal(session),
     }
-    world.store.put(KIND, "", key, document)
+    state.store.put(KIND, "", key, document)
     return {"accessKeyId": key, "secretAccessKey": secret, "sessionToken": session}
 
 
-def find(world: World, key: str) -> Document | None:
+def find(state: State, key: str) -> Document | None:
     """Those of a key that still holds."""
-    found = world.store.get(KIND, "", key)
-    return found if found and found["until"] > world.clock.time() else None
+    found = state.store.get(KIND, "", key)
+    return found if found and found["until"] > state.clock.time() else None
 
 
 def is_for(limits: Document, bucket: str, *, write: bool) -> bool:
@@ -47,8 +47,8 @@ def covers(limits: Document, keys: tuple[str, ...], prefix: str | None) -> bool:
     return bool(keys) and all(key in limits["objects"] or key.startswith(prefixes) for key in keys)
 
 
-def sweep(world: World) -> None:
+def sweep(state: State) -> None:
     """Forget those that no longer hold."""
-    for key in world.store.keys(KIND, ""):
-        if find(world, key) is None:
-            world.store.delete(KIND, "", key)
+    for key in state.store.keys(KIND, ""):
+        if find(state, key) is None:
+            state.store.delete(KIND, "", key)

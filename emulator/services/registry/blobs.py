@@ -36,7 +36,7 @@ async def delete_blob(call: Call, name: str, digest: str) -> Raw:
     with call.store.transaction():
         repository.delete_blob(digest)
         repository.forget_if_empty()
-    drop_file(call.world, digest)
+    drop_file(call.state, digest)
     return Raw(b"", None, 202)
 
 
@@ -98,7 +98,7 @@ def _mount(call: Call, repository: Repository) -> Raw | None:
     digest, origin = call.query.get("mount", ""), call.query.get("from", "")
     if not is_digest(digest) or not is_repository(origin):
         return None
-    source = Repository(call.world, origin)
+    source = Repository(call.state, origin)
     grant = rules.grant_of(call)
     foreign = source.account_id and (grant is None or source.account_id != grant.account_id)
     path = None if foreign else source.blob(digest)

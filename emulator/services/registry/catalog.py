@@ -27,7 +27,7 @@ async def put_manifest(call: Call, name: str, reference: str) -> Raw:
     """Push a manifest, under a tag or its digest."""
     repository = rules.repository_for(call, name, "push")
     digest = _asked_digest(call, _checked(reference))
-    content = await _content(call)
+    content = await call.take(manifests.LIMIT, errors.SIZE_INVALID)
     algorithm = algorithm_of(digest) if digest else "sha256"
     manifest = manifests.read(repository, content, call.headers.get("content-type", ""), algorithm)
     if digest and digest != manifest["digest"]:
@@ -67,7 +67,7 @@ async def delete_manifest(call: Call, name: str, reference: str) -> Raw:
         else:
             repository.delete_tag(reference)
         repository.forget_if_empty()
-    drop_file(call.world, manifest["digest"])
+    drop_file(call.state, manifest["digest"])
     return Raw(b"", None, 202)
 
 
@@ -99,7 +99,7 @@ def list_repositories(call: Call) -> Raw:
     """Repositories of the credentials' account; with `tags=true`, as wrangler asks, each with its tags."""
     grant = rules.account_grant(call, "pull", "list")
     size = _page_size(call)
-    found = repositories(call.world, grant.account_id, limit=size + 1, after=call.query.get("last") or None)
+    found = repositories(call.state, grant.account_id, limit=size + 1, after=call.query.get("last") or None)
     names = [repository.name for repository in found]
     with_tags = call.query.get("tags") == "true"
     headers = _next("/v2/_catalog", names, size, {"tags": "true"} if with_tags else {})
@@ -112,19 +112,8 @@ def collect_garbage(call: Call) -> Raw:
     """Delete the account's blobs that no manifest names."""
     grant = rules.account_grant(call, "push")
     with call.store.transaction():
-        count = collect(call.world, grant.account_id, older_than=call.world.clock.time() - rules.GC_AGE)
+        count = collect(call.state, grant.account_id, older_than=call.state.clock.time() - rules.GC_AGE)
     return Raw(dump({"success": True, "deleted": count}))
-
-
-async def _content(call: Call) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in call.stream():
-        size += len(chunk)
-        if size > manifests.LIMIT:
-            raise errors.SIZE_INVALID(limit=manifests.LIMIT)
-        chunks.append(chunk)
-    return b"".join(chunks)
 
 
 def _checked(reference: str) -> str:

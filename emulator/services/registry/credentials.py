@@ -13,7 +13,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.world import World
+from emulator.state import State
 
 USER = "v1"
 PERMISSIONS = ("pull", "push", "list", "library_push")
@@ -28,9 +28,9 @@ class Grant:
     permissions: frozenset[str]
 
 
-def mint(world: World, account_id: str, permissions: list[str], minutes: int) -> str:
+def mint(state: State, account_id: str, permissions: list[str], minutes: int) -> str:
     """A password, in the form of a JSON web token as Cloudflare's is."""
-    now = int(world.clock.time())
+    now = int(state.clock.time())
     claims = {
         "iss": "emulator",
         "sub": account_id,
@@ -40,10 +40,10 @@ def mint(world: World, account_id: str, permissions: list[str], minutes: int) ->
         "jti": secrets.token_hex(8),
     }
     signed = f"{_encode({'alg': 'HS256', 'typ': 'JWT'})}.{_encode(claims)}"
-    return f"{signed}.{_signature(world, signed)}"
+    return f"{signed}.{_signature(state, signed)}"
 
 
-def recognise(world: World, authorization: str) -> Grant | None:
+def recognise(state: State, authorization: str) -> Grant | None:
     """The grant of a Basic header; None when it is malformed, unknown or expired."""
     scheme, _, value = authorization.partition(" ")
     if scheme.lower() != "basic":
@@ -51,12 +51,12 @@ def recognise(world: World, authorization: str) -> Grant | None:
     try:
         user, _, password = base64.b64decode(value, validate=True).decode().partition(":")
         signed, _, signature = password.rpartition(".")
-        if user != USER or not hmac.compare_digest(_signature(world, signed).encode(), signature.encode()):
+        if user != USER or not hmac.compare_digest(_signature(state, signed).encode(), signature.encode()):
             return None
         claims = json.loads(base64.urlsafe_b64decode(signed.partition(".")[2] + "=="))
     except (binascii.Error, ValueError):
         return None
-    if claims["exp"] <= world.clock.time():
+    if claims["exp"] <= state.clock.time():
         return None
     return Grant(claims["sub"], frozenset(claims["permissions"]))
 
@@ -69,13 +69,13 @@ def _text(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
-def _signature(world: World, signed: str) -> str:
-    return _text(hmac.new(_key(world), signed.encode(), hashlib.sha256).digest())
+def _signature(state: State, signed: str) -> str:
+    return _text(hmac.new(_key(state), signed.encode(), hashlib.sha256).digest())
 
 
-def _key(world: World) -> bytes:
-    sealed = world.store.setting(_KEY)
+def _key(state: State) -> bytes:
+    sealed = state.store.setting(_KEY)
     if sealed is None:
-        sealed = world.vault.seal(secrets.token_hex(32))
-        world.store.set_setting(_KEY, sealed)
-    return bytes.fromhex(world.vault.open(sealed))
+        sealed = state.vault.seal(secrets.token_hex(32))
+        state.store.set_setting(_KEY, sealed)
+    return bytes.fromhex(state.vault.open(sealed))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.errors import ApiError, Failure
+from emulator.errors import ApiError, own
 
 SPECIFICATION = "OCI distribution specification 1.1, error codes"
 CHALLENGE = 'Basic realm="Cloudflare Container Registry"'
@@ -50,7 +50,7 @@ BAD_PAGE = OciFailure(400, "PAGINATION_NUMBER_INVALID", "invalid number of resul
 RANGE = OciFailure(416, "RANGE_INVALID", "the blob has no such range")
 
 OWN = "the emulator's own"
-INVALID = Failure(400, 1, "{problem}", OWN)
+INVALID = own(400, 1, "{problem}")
 """Of the control routes."""
 
 

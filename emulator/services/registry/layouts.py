@@ -12,8 +12,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 from . import errors, manifests
 from .images import Repository, digest_of, files
@@ -22,11 +22,11 @@ from .names import algorithm_of, hex_of, is_digest, is_repository, is_tag
 _TAG = "org.opencontainers.image.ref.name"
 
 
-async def take(world: World, repository_name: str, folder: Path) -> Document:
+async def take(state: State, repository_name: str, folder: Path) -> Document:
     """Put every tagged image of the layout into the repository; the digest of each tag, and how many blobs were new."""
     if not is_repository(repository_name):
         raise errors.INVALID(problem="repository is not a repository name")
-    repository = Repository(world, repository_name)
+    repository = Repository(state, repository_name)
     tags: dict[str, str] = {}
     added = 0
     for entry in _index(folder):
@@ -38,7 +38,7 @@ async def take(world: World, repository_name: str, folder: Path) -> Document:
             raise errors.INVALID(problem=f"a blob of the layout is not what its digest says: {digest}")
         for blob in _blobs_of(content):
             added += await _take_blob(repository, folder, blob)
-        with world.store.transaction():
+        with state.store.transaction():
             media_type = entry.get("mediaType", manifests.OCI_MANIFEST)
             manifest = manifests.read(repository, content, media_type, algorithm_of(digest))
             repository.put_manifest(manifest, content)
@@ -88,17 +88,17 @@ async def _take_blob(repository: Repository, folder: Path, digest: str) -> int:
         return 0
     source = _blob(folder, digest)
     # On a thread, since a layer may take seconds.
-    await asyncio.to_thread(_adopt, repository.world, source, digest)
-    with repository.world.store.transaction():
+    await asyncio.to_thread(_adopt, repository.state, source, digest)
+    with repository.state.store.transaction():
         repository.add_blob(digest, source.stat().st_size)
     return 1
 
 
-def _adopt(world: World, source: Path, digest: str) -> None:
+def _adopt(state: State, source: Path, digest: str) -> None:
     with source.open("rb") as content:
         if hashlib.file_digest(content, algorithm_of(digest)).hexdigest() != hex_of(digest):
             raise errors.INVALID(problem=f"a blob of the layout is not what its digest says: {digest}")
-    store = files(world)
+    store = files(state)
     copy = store.new_file()
     copy.unlink()
     try:

@@ -1,35 +1,23 @@
 """The registry below `/v2`, and a control route that seeds images."""
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
-from emulator.calls import Call, Raw, Result
-from emulator.registry import CONTROL, MEBIBYTE, Fidelity, Mounted, Service
-from emulator.schema import fields, flag, items, mapping, number, text
-from emulator.world import World
+from emulator.calls import Call, Raw
+from emulator.registry import CONTROL, MEBIBYTE, PARTIAL, Mounted, Service
+from emulator.state import State
 
-from . import blobs, catalog, errors, layouts, rules, stand_in, uploads
+from . import blobs, catalog, errors, rules, uploads
+from . import control as controls
 from .errors import SPECIFICATION
 
-api = Service("registry", source=f"{SPECIFICATION}; what wrangler 4.158 and BuildKit 0.31 ask for", date="2026-11-16")
-control = Service("registry_control", source=errors.OWN, date="2026-11-16", base=CONTROL)
+api = Service(
+    "registry",
+    source=f"{SPECIFICATION}; what wrangler 4.158 and BuildKit 0.31 ask for",
+    date="2026-11-16",
+)
+control = Service("registry_control", source=errors.OWN, date="2026-11-16", base=CONTROL, invalid=errors.INVALID)
 
 Handler = Callable[[Call, str, str], Awaitable[Raw]]
-
-_FILE = fields({"content": text()}, {"mode": number(least=0, most=0o7777, whole=True)})
-_SEED = fields(
-    {"repository": text(least=1), "tags": items(text(least=1), least=1)},
-    {
-        "labels": mapping(text()),
-        "env": items(text()),
-        "entrypoint": items(text()),
-        "cmd": items(text()),
-        "files": mapping(_FILE),
-        "docker": flag(),
-    },
-)
-
-_LAYOUT = fields({"repository": text(least=1), "folder": text(least=1)}, {})
 
 _ROUTES: dict[str, dict[str, Handler]] = {
     "manifests": {
@@ -69,7 +57,7 @@ _ROWS = (
         "PUT",
         "/v2/gc/layers",
         _PUSH,
-        Fidelity.PARTIAL,
+        PARTIAL,
         "deletes the account's layers without a manifest; for an hour it spares those of a push that may be going on",
     ),
 )
@@ -114,22 +102,11 @@ def _split(rest: list[str]) -> tuple[str, str, str]:
 
 
 @api.on_start
-async def clean_uploads(world: World) -> None:
+async def clean_uploads(state: State) -> None:
     """Drop what a killed process left half-written."""
-    with world.store.transaction():
-        uploads.sweep(world)
+    with state.store.transaction():
+        uploads.sweep(state)
 
 
-@control.operation("POST", "/registry/images", body_limit=64 * MEBIBYTE)
-def seed_image(call: Call) -> Result:
-    """Put a small image into the registry; outside an account's prefix it is a public mirror of that name."""
-    body = call.body(_SEED, errors.INVALID)
-    return Result(stand_in.seed(call.world, stand_in.recipe_of(body)), status=201)
-
-
-@control.operation("POST", "/registry/layouts", stream=True)
-async def take_layout(call: Call) -> Result:
-    """Take the images of an OCI image layout on this machine into the registry."""
-    await call.read()
-    body = call.body(_LAYOUT, errors.INVALID)
-    return Result(await layouts.take(call.world, body["repository"], Path(body["folder"])))
+control.post("/registry/images", controls.seed_image, body=controls.SEED, status=201, body_limit=64 * MEBIBYTE)
+control.post("/registry/layouts", controls.take_layout, stream=True)

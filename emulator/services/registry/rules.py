@@ -5,8 +5,8 @@ ask whether something is there already. Mirrors are open to everyone for reading
 """
 
 from emulator.calls import Call
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 from . import credentials, errors
 from .images import Repository
@@ -17,9 +17,9 @@ GC_AGE = 3600.0
 """Seconds for which a blob no manifest ever named is spared: a push may still be going on."""
 
 
-def host(world: World) -> str:
+def host(state: State) -> str:
     """Where a client connects: this emulator, not Cloudflare."""
-    return world.base_url.partition("://")[2].partition("/")[0]
+    return state.base_url.partition("://")[2].partition("/")[0]
 
 
 def is_managed(name: str) -> bool:
@@ -36,7 +36,7 @@ def grant_of(call: Call) -> credentials.Grant | None:
     header = call.headers.get("authorization")
     if header is None:
         return None
-    grant = credentials.recognise(call.world, header)
+    grant = credentials.recognise(call.state, header)
     if grant is None:
         raise errors.unauthorized()
     return grant
@@ -46,7 +46,7 @@ def repository_for(call: Call, name: str, *needs: str) -> Repository:
     """The repository, if the request may use it in one of these ways."""
     if not is_repository(name):
         raise errors.NAME_INVALID()
-    repository = Repository(call.world, name)
+    repository = Repository(call.state, name)
     grant = grant_of(call)
     # `ns` is how a builder tells a mirror whose image it wants: an unseeded one is not here, rather than forbidden.
     if not repository.account_id and "pull" in needs and (repository.exists or "ns" in call.query):
@@ -75,16 +75,16 @@ def account_grant(call: Call, *needs: str) -> credentials.Grant:
     return grant
 
 
-def find_image(world: World, account_id: str, reference: Reference) -> tuple[Repository, Document] | None:
+def find_image(state: State, account_id: str, reference: Reference) -> tuple[Repository, Document] | None:
     """The manifest a reference to this registry means, if the account may use it."""
-    repository = Repository(world, reference.repository)
+    repository = Repository(state, reference.repository)
     if repository.account_id != account_id:
         return None
     manifest = repository.manifest(reference.manifest)
     return None if manifest is None else (repository, manifest)
 
 
-def find_mirrored(world: World, reference: Reference) -> Document | None:
+def find_mirrored(state: State, reference: Reference) -> Document | None:
     """The manifest of a public image, if its stand-in was seeded."""
-    repository = Repository(world, reference.repository)
+    repository = Repository(state, reference.repository)
     return None if repository.account_id else repository.manifest(reference.manifest)

@@ -13,8 +13,8 @@ import tarfile
 from dataclasses import dataclass, field
 from typing import Any
 
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 from . import errors, manifests
 from .images import Repository, digest_of, files
@@ -59,16 +59,16 @@ def recipe_of(body: Document) -> Recipe:
     )
 
 
-def seed(world: World, recipe: Recipe) -> Document:
+def seed(state: State, recipe: Recipe) -> Document:
     """Put the image into the registry; its repository, digest and tags."""
-    repository = Repository(world, recipe.repository)
+    repository = Repository(state, recipe.repository)
     layer_tar = _tar(recipe)
     layer = gzip.compress(layer_tar, mtime=0)
     config = json.dumps(_config(recipe, digest_of(layer_tar)), sort_keys=True).encode()
     content = json.dumps(_manifest(recipe, config, layer), sort_keys=True).encode()
-    with world.store.transaction():
+    with state.store.transaction():
         for blob in (config, layer):
-            files(world).put(blob)
+            files(state).put(blob)
             repository.add_blob(digest_of(blob), len(blob))
         media_type = manifests.DOCKER_MANIFEST if recipe.docker else manifests.OCI_MANIFEST
         manifest = manifests.read(repository, content, media_type)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from emulator.calls import Call
 from emulator.clock import uuid_id
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 from . import errors
 from .images import Repository, files
@@ -30,14 +30,14 @@ _writing: set[tuple[Path, str]] = set()
 
 def begin(repository: Repository) -> Document:
     """Open an upload."""
-    world = repository.world
-    upload: Document = {"id": uuid_id(), "file": files(world).new_file().name, "size": 0, "at": world.clock.time()}
-    return world.store.put(repository.kind("upload"), repository.name, upload["id"], upload)
+    state = repository.state
+    upload: Document = {"id": uuid_id(), "file": files(state).new_file().name, "size": 0, "at": state.clock.time()}
+    return state.store.put(repository.kind("upload"), repository.name, upload["id"], upload)
 
 
 def find(repository: Repository, upload_id: str) -> Document:
     """An open upload."""
-    upload = repository.world.store.get(repository.kind("upload"), repository.name, upload_id)
+    upload = repository.state.store.get(repository.kind("upload"), repository.name, upload_id)
     if upload is None:
         raise errors.UPLOAD_UNKNOWN()
     return upload
@@ -45,7 +45,7 @@ def find(repository: Repository, upload_id: str) -> Document:
 
 async def append(call: Call, repository: Repository, upload: Document) -> Document:
     """Add the request's body; all of it or, when the request breaks off, nothing."""
-    with _alone(repository.world, upload["id"]):
+    with _alone(repository.state, upload["id"]):
         return await _append(call, repository, find(repository, upload["id"]))
 
 
@@ -53,47 +53,47 @@ async def finish(call: Call, repository: Repository, upload: Document, digest: s
     """Add the request's body, check the digest, make it a blob; its size."""
     if not is_digest(digest):
         raise errors.DIGEST_FORM()
-    world = repository.world
-    with _alone(world, upload["id"]):
+    state = repository.state
+    with _alone(state, upload["id"]):
         before = find(repository, upload["id"])
         upload = await _append(call, repository, before)
-        found = await _hash(world, upload, algorithm_of(digest))
+        found = await _hash(state, upload, algorithm_of(digest))
         if found != hex_of(digest):
             # The chunk of this request does not count, so that the client may send the right one.
             _write(repository, before)
             raise errors.DIGEST_INVALID(detail={"digest": digest})
-        with world.store.transaction():
-            files(world).adopt(_path(world, upload), found)
+        with state.store.transaction():
+            files(state).adopt(_path(state, upload), found)
             repository.add_blob(digest, upload["size"])
-            world.store.delete(repository.kind("upload"), repository.name, upload["id"])
+            state.store.delete(repository.kind("upload"), repository.name, upload["id"])
     return int(upload["size"])
 
 
 def cancel(repository: Repository, upload: Document) -> None:
     """Drop an upload and its bytes."""
-    with _alone(repository.world, upload["id"]), repository.world.store.transaction():
-        repository.world.store.delete(repository.kind("upload"), repository.name, upload["id"])
-        _path(repository.world, upload).unlink(missing_ok=True)
+    with _alone(repository.state, upload["id"]), repository.state.store.transaction():
+        repository.state.store.delete(repository.kind("upload"), repository.name, upload["id"])
+        _path(repository.state, upload).unlink(missing_ok=True)
 
 
-def sweep(world: World) -> None:
+def sweep(state: State) -> None:
     """Remove uploads nobody came back to, and files no upload knows."""
     known: set[str] = set()
-    oldest = world.clock.time() - _LIFE
-    for name in world.store.scopes("image_upload"):
-        for upload in world.store.select("image_upload", name):
+    oldest = state.clock.time() - _LIFE
+    for name in state.store.scopes("image_upload"):
+        for upload in state.store.select("image_upload", name):
             if upload["at"] < oldest:
-                world.store.delete("image_upload", name, upload["id"])
+                state.store.delete("image_upload", name, upload["id"])
             else:
                 known.add(upload["file"])
-    for path in (world.folder / "blobs" / "images" / "incoming").glob("*"):
+    for path in (state.folder / "blobs" / "images" / "incoming").glob("*"):
         if path.name not in known:
             path.unlink(missing_ok=True)
 
 
 async def _append(call: Call, repository: Repository, upload: Document) -> Document:
     _check_range(call, upload["size"])
-    path = _path(repository.world, upload)
+    path = _path(repository.state, upload)
     try:
         file = path.open("r+b")
     except FileNotFoundError as error:
@@ -110,7 +110,7 @@ async def _append(call: Call, repository: Repository, upload: Document) -> Docum
 
 
 def _write(repository: Repository, upload: Document) -> Document:
-    return repository.world.store.put(repository.kind("upload"), repository.name, upload["id"], upload)
+    return repository.state.store.put(repository.kind("upload"), repository.name, upload["id"], upload)
 
 
 def _check_range(call: Call, size: int) -> None:
@@ -137,17 +137,17 @@ def shown_range(size: int) -> str:
     return f"0-{max(size - 1, 0)}"
 
 
-def _path(world: World, upload: Document) -> Path:
-    return world.folder / "blobs" / "images" / "incoming" / str(upload["file"])
+def _path(state: State, upload: Document) -> Path:
+    return state.folder / "blobs" / "images" / "incoming" / str(upload["file"])
 
 
-async def _hash(world: World, upload: Document, algorithm: str) -> str:
+async def _hash(state: State, upload: Document, algorithm: str) -> str:
     """The hash of what was uploaded; on a thread, since a layer may take seconds."""
     try:
-        found = await asyncio.to_thread(_file_hash, _path(world, upload), algorithm)
+        found = await asyncio.to_thread(_file_hash, _path(state, upload), algorithm)
     except FileNotFoundError as error:
         raise errors.UPLOAD_UNKNOWN() from error
-    if not _path(world, upload).exists():  # a reset came between
+    if not _path(state, upload).exists():  # a reset came between
         raise errors.UPLOAD_UNKNOWN()
     return found
 
@@ -158,9 +158,9 @@ def _file_hash(path: Path, algorithm: str) -> str:
 
 
 @contextmanager
-def _alone(world: World, upload_id: str) -> Iterator[None]:
+def _alone(state: State, upload_id: str) -> Iterator[None]:
     """One request at a time per upload: two would mix their bytes."""
-    key = (world.folder, upload_id)
+    key = (state.folder, upload_id)
     if key in _writing:
         raise errors.UPLOAD_BUSY()
     _writing.add(key)

@@ -4,8 +4,10 @@ Every write makes a new version; rules keep their id and ref while the client se
 kind `zone` in a zone, `root` in an account.
 """
 
-from emulator.calls import Call
+from emulator.calls import Call, Raw, Result
 from emulator.clock import hex_id
+from emulator.collection import scope_of
+from emulator.paging import cursor_after, cursor_for, cut, whole_query
 from emulator.schema import without_nulls
 from emulator.store import Document
 
@@ -22,9 +24,16 @@ PHASES = (
 _KIND = "ruleset"
 
 
-def scope(call: Call) -> str:
-    """The path's account or zone."""
-    return str(call.params.get("zone_id") or call.account_id)
+def list_rulesets(call: Call) -> Result:
+    """List rulesets without their rules, with a cursor."""
+    size = whole_query(call, "per_page", 50, 1, 50)
+    found = call.store.select(_KIND, scope_of(call), order="key", after=cursor_after(call), limit=size + 1)
+    part, more = cut(found, size)
+    info: Document = {"per_page": size}
+    if more:
+        cursor = cursor_for(part[-1]["id"])
+        info |= {"cursors": {"after": cursor}, "cursor": cursor}
+    return Result([{name: value for name, value in each.items() if name != "rules"} for each in part], info)
 
 
 def entrypoint_kind(call: Call) -> str:
@@ -58,6 +67,14 @@ def put_entrypoint(call: Call, body: Document) -> Document:
     return _write(call, {**body, "phase": phase, "kind": entrypoint_kind(call)}, former)
 
 
+def get_entrypoint(call: Call) -> Document:
+    """Read the entry point of the path's phase."""
+    ruleset = find_entrypoint(call, asked_phase(call))
+    if ruleset is None:
+        raise errors.NO_ENTRYPOINT(phase=call.params["ruleset_phase"])
+    return ruleset
+
+
 def asked_phase(call: Call) -> str:
     """The path's phase."""
     phase = call.params["ruleset_phase"]
@@ -67,7 +84,7 @@ def asked_phase(call: Call) -> str:
 
 
 def _write(call: Call, body: Document, former: Document | None) -> Document:
-    now = call.world.clock.stamp()
+    now = call.state.clock.stamp()
     base = former or {
         "id": hex_id(),
         "kind": body["kind"],
@@ -85,7 +102,7 @@ def _write(call: Call, body: Document, former: Document | None) -> Document:
         "rules": [_rule(rule, version, now) for rule in body.get("rules") or []],
     }
     labels = {"entrypoint": ruleset["phase"]} if ruleset["kind"] == entrypoint_kind(call) else {}
-    call.store.put(_KIND, scope(call), ruleset["id"], ruleset, labels=labels)
+    call.store.put(_KIND, scope_of(call), ruleset["id"], ruleset, labels=labels)
     return ruleset
 
 
@@ -147,19 +164,19 @@ def _placed(others: list[Document], rule: Document, position: Document) -> list[
 
 def find_entrypoint(call: Call, phase: str) -> Document | None:
     """The entry point of a phase."""
-    found = call.store.find(_KIND, scope(call), "entrypoint", phase)
+    found = call.store.find(_KIND, scope_of(call), "entrypoint", phase)
     return found[0] if found else None
 
 
 def get_ruleset(call: Call) -> Document:
     """The path's ruleset."""
-    ruleset = call.store.get(_KIND, scope(call), call.params["ruleset_id"])
+    ruleset = call.store.get(_KIND, scope_of(call), call.params["ruleset_id"])
     if ruleset is None:
         raise errors.NO_RULESET(ruleset=call.params["ruleset_id"])
     return ruleset
 
 
-def delete_ruleset(call: Call) -> None:
+def delete_ruleset(call: Call) -> Raw:
     """Remove the path's ruleset."""
-    get_ruleset(call)
-    call.store.delete(_KIND, scope(call), call.params["ruleset_id"])
+    call.store.delete(_KIND, scope_of(call), get_ruleset(call)["id"])
+    return Raw(b"", None, 204)

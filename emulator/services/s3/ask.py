@@ -5,8 +5,8 @@ from urllib.parse import unquote_to_bytes
 
 from emulator.calls import Call
 from emulator.services.r2 import object_rules
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 from . import errors
 from .keys import Bucket, Key
@@ -41,9 +41,9 @@ class Ask:
         object.__setattr__(self, "headers", dict(self.request.headers))
 
     @property
-    def world(self) -> World:
+    def state(self) -> State:
         """Where everything is."""
-        return self.call.world
+        return self.call.state
 
     @property
     def place(self) -> str:
@@ -53,7 +53,7 @@ class Ask:
 
     def bucket_document(self) -> Document:
         """What is known of the bucket."""
-        found = self.world.store.get("r2_bucket", self.bucket.place, self.bucket.name)
+        found = self.state.store.get("r2_bucket", self.bucket.place, self.bucket.name)
         if found is None:
             raise object_rules.no_bucket()
         return found

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from emulator.identity import Identity, account_resources
 from emulator.permissions import R2_BUCKET
 from emulator.services.r2 import temporary
+from emulator.state import State
 from emulator.store import Document
-from emulator.world import World
 
 from . import errors
 
@@ -71,17 +71,17 @@ class Key:
             raise errors.DENIED()
 
 
-def find(world: World, account: str, access_key: str, session: str) -> Key:
+def find(state: State, account: str, access_key: str, session: str) -> Key:
     """The key of this id; the token of a temporary one is part of what its holder has to show."""
-    limits = temporary.find(world, access_key)
-    known = world.identities.by_id(account, limits["parent"] if limits else access_key)
-    if known is None or known[0].status(world.clock.now()) != "active":
+    limits = temporary.find(state, access_key)
+    known = state.identities.by_id(account, limits["parent"] if limits else access_key)
+    if known is None or known[0].status(state.clock.now()) != "active":
         raise errors.UNKNOWN_KEY()
     identity, digest = known
     if limits is None:
         if session:
             raise errors.UNKNOWN_KEY()
         return Key(digest, identity)
-    if not hmac.compare_digest(world.vault.open(limits["session"]).encode(), session.encode()):
+    if not hmac.compare_digest(state.vault.open(limits["session"]).encode(), session.encode()):
         raise errors.UNKNOWN_KEY()
-    return Key(world.vault.open(limits["secret"]), identity, limits)
+    return Key(state.vault.open(limits["secret"]), identity, limits)

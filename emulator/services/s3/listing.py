@@ -2,6 +2,8 @@
 
 import base64
 import binascii
+from collections.abc import Callable
+from functools import partial
 from urllib.parse import quote
 
 from emulator.calls import Raw
@@ -14,6 +16,7 @@ from emulator.store import Document
 from . import documents, errors
 from .ask import Ask
 
+_Encode = Callable[[str], str]
 _MOST = 1000
 _LAST = "\U0010ffff"  # after everything that begins alike
 
@@ -26,18 +29,18 @@ async def list_objects(ask: Ask) -> Raw:
     prefix, delimiter = ask.query.get("prefix", ""), ask.query.get("delimiter", "")
     size = _size(ask)
     after = _after_token(ask) if second else _after_marker(ask, delimiter)
-    found = ask.world.store.select(objects.OBJECT, ask.place, order="key", prefix=prefix, after=after or None)
+    found = ask.state.store.select(objects.OBJECT, ask.place, order="key", prefix=prefix, after=after or None)
     shown, more = cut(list(objects.folded(found, prefix, delimiter)), size)
-    wire = _wire(ask)
-    head: list[documents.Node] = [("Name", ask.bucket.name), ("Prefix", wire(prefix)), ("MaxKeys", str(size))]
-    head += [(name, wire(ask.query[asked])) for asked, name in _ECHOED[second].items() if asked in ask.query]
+    encode = _encoding(ask)
+    head: list[documents.Node] = [("Name", ask.bucket.name), ("Prefix", encode(prefix)), ("MaxKeys", str(size))]
+    head += [(name, encode(ask.query[asked])) for asked, name in _ECHOED[second].items() if asked in ask.query]
     head.append(("IsTruncated", "true" if more else "false"))
     if second:
         head.append(("KeyCount", str(len(shown))))
         head += [("NextContinuationToken", cursor_for(shown[-1]["last"]))] if more else []
     elif more:
-        head.append(("NextMarker", wire(shown[-1].get("folder") or shown[-1]["last"])))
-    return documents.answer("ListBucketResult", head + [_row(each, wire) for each in shown])
+        head.append(("NextMarker", encode(shown[-1].get("folder") or shown[-1]["last"])))
+    return documents.answer("ListBucketResult", head + [_row(each, encode) for each in shown])
 
 
 _ECHOED = {
@@ -47,14 +50,14 @@ _ECHOED = {
 }
 
 
-def _row(each: Document, wire: "_Wire") -> documents.Node:
+def _row(each: Document, encode: _Encode) -> documents.Node:
     if "folder" in each:
-        return ("CommonPrefixes", [("Prefix", wire(each["folder"]))])
+        return ("CommonPrefixes", [("Prefix", encode(each["folder"]))])
     found = each["object"]
     return (
         "Contents",
         [
-            ("Key", wire(found["key"])),
+            ("Key", encode(found["key"])),
             ("LastModified", documents.stamp(found["uploaded"])),
             ("ETag", f'"{found["etag"]}"'),
             ("Size", str(found["size"])),
@@ -63,21 +66,12 @@ def _row(each: Document, wire: "_Wire") -> documents.Node:
     )
 
 
-class _Wire:
+def _encoding(ask: Ask) -> _Encode:
     """Names as the client wants them: as they are, or encoded where XML has no place for some characters."""
-
-    def __init__(self, *, encoded: bool) -> None:
-        self._encoded = encoded
-
-    def __call__(self, text: str) -> str:
-        return quote(text, safe="/") if self._encoded else text
-
-
-def _wire(ask: Ask) -> _Wire:
     kind = ask.query.get("encoding-type")
     if kind not in (None, "url"):
         raise errors.INVALID(problem="Invalid Encoding Method specified in Request")
-    return _Wire(encoded=kind == "url")
+    return partial(quote, safe="/") if kind == "url" else str
 
 
 def _size(ask: Ask) -> int:
@@ -105,7 +99,7 @@ def _after_marker(ask: Ask, delimiter: str) -> str:
 
 async def list_buckets(ask: Ask) -> Raw:
     """Tell the account's buckets of this jurisdiction."""
-    found = ask.world.store.select("r2_bucket", ask.bucket.place, order="key")
+    found = ask.state.store.select("r2_bucket", ask.bucket.place, order="key")
     rows: list[documents.Node] = [
         ("Bucket", [("Name", each["name"]), ("CreationDate", documents.stamp(_milliseconds(each["creation_date"])))])
         for each in found

@@ -6,7 +6,7 @@ from typing import Any
 
 from emulator.calls import Raw
 from emulator.services.r2 import object_rules, objects
-from emulator.services.r2.rules import STORAGE_CLASSES
+from emulator.services.r2.bodies import STORAGE_CLASSES
 from emulator.store import Document
 
 from . import documents, errors
@@ -40,11 +40,11 @@ async def put_object(ask: Ask) -> Raw:
     """Write an object; what a failed condition, signature or checksum forbids leaves nothing behind."""
     object_rules.check_key(ask.key)
     told = details(ask)
-    _require(_condition(ask), objects.get(ask.world.store, ask.place, ask.key))
-    content = await ask.body.keep(ask.call.stream(), ask.world.blobs)
-    with ask.world.store.transaction():
-        _require(_condition(ask), objects.get(ask.world.store, ask.place, ask.key))
-        done = objects.put(ask.world, ask.place, ask.key, content, told)
+    _require(_condition(ask), objects.get(ask.state.store, ask.place, ask.key))
+    content = await ask.body.keep(ask.call.stream(), ask.state.blobs)
+    with ask.state.store.transaction():
+        _require(_condition(ask), objects.get(ask.state.store, ask.place, ask.key))
+        done = objects.put(ask.state, ask.place, ask.key, content, told)
     return Raw(b"", None, headers={"etag": f'"{done["etag"]}"', "x-amz-version-id": done["version"]})
 
 
@@ -61,8 +61,8 @@ async def copy_object(ask: Ask) -> Raw:
         told.http, told.custom = found["http"], found["custom"]
     told.etag, told.checksums = found["etag"], tuple(found["checksums"])
     content = objects.Content(found["sha256"], found["size"], found["checksums"])
-    with ask.world.store.transaction():
-        done = objects.put(ask.world, ask.place, ask.key, content, told)
+    with ask.state.store.transaction():
+        done = objects.put(ask.state, ask.place, ask.key, content, told)
     return documents.answer(
         "CopyObjectResult", [("LastModified", documents.stamp(done["uploaded"])), ("ETag", f'"{done["etag"]}"')]
     )
@@ -72,13 +72,13 @@ def copied(ask: Ask) -> Document:
     """The object that is copied."""
     bucket, key = ask.source()
     ask.who.require(bucket, write=False, keys=(key,))
-    if not ask.world.store.has("r2_bucket", bucket.place, bucket.name):
+    if not ask.state.store.has("r2_bucket", bucket.place, bucket.name):
         raise object_rules.no_bucket()
     return _existing(ask, bucket.scope, key)
 
 
 def _existing(ask: Ask, scope: str, key: str) -> Document:
-    found = objects.get(ask.world.store, scope, key)
+    found = objects.get(ask.state.store, scope, key)
     if found is None:
         raise object_rules.no_key()
     return found
@@ -97,7 +97,7 @@ async def get_object(ask: Ask) -> Raw:
         if (value := ask.query.get(f"response-{name}")) is not None:
             headers[name] = value
     content_type = headers.pop("content-type", "application/octet-stream")
-    path, size, asked = ask.world.blobs.path(found["sha256"]), found["size"], ask.headers.get("range", "")
+    path, size, asked = ask.state.blobs.path(found["sha256"]), found["size"], ask.headers.get("range", "")
     first, length = object_rules.window({"rangeHeader": asked}, size)
     if not asked or (first, length) == (0, size):
         return Raw(path, content_type, headers=headers)
@@ -126,8 +126,8 @@ def _date(milliseconds: int) -> str:
 
 async def delete_object(ask: Ask) -> Raw:
     """Remove an object; one that is not there is no error."""
-    with ask.world.store.transaction():
-        objects.delete(ask.world.store, ask.place, [ask.key])
+    with ask.state.store.transaction():
+        objects.delete(ask.state.store, ask.place, [ask.key])
     return Raw(b"", None, 204)
 
 
@@ -135,8 +135,8 @@ async def delete_objects(ask: Ask) -> Raw:
     """Remove up to a thousand objects; each is told apart."""
     keys, quiet = documents.deletions(await ask.body.read(ask.call.stream(), documents.LARGEST))
     ask.who.require(ask.bucket, write=True, keys=tuple(keys))
-    with ask.world.store.transaction():
-        objects.delete(ask.world.store, ask.place, keys)
+    with ask.state.store.transaction():
+        objects.delete(ask.state.store, ask.place, keys)
     return documents.answer("DeleteResult", [] if quiet else [("Deleted", [("Key", key)]) for key in keys])
 
 

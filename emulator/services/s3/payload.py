@@ -35,17 +35,14 @@ class Body:
         """Take all of it into the blob store."""
         self._check_length()
         wanted = [name for name in _HASHES if f"{_CHECKSUM}{name}" in self._announced()]
-        receiver, crc = Receiver(blobs, wanted), 0
-        try:
+        crc = 0
+        with Receiver(blobs, wanted) as receiver:
             async for piece in self._plain(pieces):
                 receiver.add(piece)
                 crc = zlib.crc32(piece, crc)
                 _check_size(receiver.size)
             self._judge(receiver.size, {**receiver.checksums, "crc32": f"{crc:08x}"})
-        except BaseException:
-            receiver.abandon()
-            raise
-        return receiver.finish()
+            return receiver.finish()
 
     async def read(self, pieces: AsyncIterator[bytes], limit: int) -> bytes:
         """All of it at once, where it is a small document."""

@@ -123,7 +123,7 @@ async def _serve(call: Call) -> Raw:
     call.account_id = bucket.account
     signed = sigv4.read(request)
     session = request.query.get("X-Amz-Security-Token") or request.headers.get("x-amz-security-token", "")
-    who = keys.find(call.world, bucket.account, signed.access_key, session)
+    who = keys.find(call.state, bucket.account, signed.access_key, session)
     sigv4.check(request, signed, who.secret)
     # Clients sign by this machine's clock, which tests do not move.
     sigv4.check_time(signed, datetime.now(UTC))

@@ -1,7 +1,7 @@
 """AWS Signature Version 4: what a request says of its signature, and what that signature has to be. Pure.
 
 Paths and queries are read once, here, decoded: what is signed and what is acted on cannot be two things. Judged in
-`tests/emulator/test_s3_signature.py` by signatures that botocore and aws4fetch have made.
+`tests/emulator/services/s3/test_signature.py` by signatures that botocore and aws4fetch have made.
 """
 
 import hashlib

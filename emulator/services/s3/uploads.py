@@ -18,15 +18,15 @@ _COPY = 1024 * 1024
 async def create(ask: Ask) -> Raw:
     """Begin an upload."""
     object_rules.check_key(ask.key)
-    with ask.world.store.transaction():
-        upload = objects.create_upload(ask.world.store, ask.place, ask.key, details(ask))
+    with ask.state.store.transaction():
+        upload = objects.create_upload(ask.state.store, ask.place, ask.key, details(ask))
     names = [("Bucket", ask.bucket.name), ("Key", ask.key), ("UploadId", upload)]
     return documents.answer("InitiateMultipartUploadResult", names)  # type: ignore[arg-type]  # a list is invariant
 
 
 def _upload(ask: Ask) -> str:
     upload = ask.query["uploadId"]
-    if objects.find_upload(ask.world.store, ask.place, upload, ask.key) is None:
+    if objects.find_upload(ask.state.store, ask.place, upload, ask.key) is None:
         raise object_rules.no_upload()
     return upload
 
@@ -42,9 +42,9 @@ async def put_part(ask: Ask) -> Raw:
     """Take one part."""
     _upload(ask)
     number = _number(ask)
-    content = await ask.body.keep(ask.call.stream(), ask.world.blobs)
-    with ask.world.store.transaction():
-        etag = objects.put_part(ask.world.store, ask.place, _upload(ask), number, content)
+    content = await ask.body.keep(ask.call.stream(), ask.state.blobs)
+    with ask.state.store.transaction():
+        etag = objects.put_part(ask.state.store, ask.place, _upload(ask), number, content)
     return Raw(b"", None, headers={"etag": f'"{etag}"'})
 
 
@@ -55,20 +55,19 @@ async def copy_part(ask: Ask) -> Raw:
     asked = ask.headers.get("x-amz-copy-source-range", "")
     first, length = object_rules.window({"rangeHeader": asked}, found["size"])
     content = await asyncio.to_thread(_excerpt, ask, found, first, length)
-    with ask.world.store.transaction():
-        etag = objects.put_part(ask.world.store, ask.place, _upload(ask), number, content)
-    modified = documents.stamp(int(ask.world.clock.time() * 1000))
+    with ask.state.store.transaction():
+        etag = objects.put_part(ask.state.store, ask.place, _upload(ask), number, content)
+    modified = documents.stamp(int(ask.state.clock.time() * 1000))
     return documents.answer("CopyPartResult", [("LastModified", modified), ("ETag", f'"{etag}"')])
 
 
 def _excerpt(ask: Ask, found: Document, first: int, length: int) -> Content:
-    receiver = Receiver(ask.world.blobs)
-    with ask.world.blobs.path(found["sha256"]).open("rb") as file:
+    with Receiver(ask.state.blobs) as receiver, ask.state.blobs.path(found["sha256"]).open("rb") as file:
         file.seek(first)
         while piece := file.read(min(_COPY, length)):
             length -= len(piece)
             receiver.add(piece)
-    return receiver.finish()
+        return receiver.finish()
 
 
 async def list_parts(ask: Ask) -> Raw:
@@ -76,7 +75,7 @@ async def list_parts(ask: Ask) -> Raw:
     upload = _upload(ask)
     after = _whole(ask, "part-number-marker", 0, _MOST_PARTS)
     most = _whole(ask, "max-parts", 1000, 1000)
-    stored = ask.world.store.select(objects.PART, f"{ask.place}/{upload}")
+    stored = ask.state.store.select(objects.PART, f"{ask.place}/{upload}")
     left = sorted((each for each in stored if each["number"] > after), key=lambda each: int(each["number"]))
     shown: list[documents.Node] = [
         ("Part", [("PartNumber", str(each["number"])), ("ETag", f'"{each["etag"]}"'), ("Size", str(each["size"]))])
@@ -104,10 +103,10 @@ async def complete(ask: Ask) -> Raw:
     numbers = [each["part"] for each in chosen]
     if numbers != sorted(set(numbers)):
         raise errors.S3Error(400, "InvalidPartOrder", "The list of parts was not in ascending order.")
-    parts = object_rules.parts_of(ask.world.store.select(objects.PART, f"{ask.place}/{upload}"), chosen)
-    content = await asyncio.to_thread(objects.joined, ask.world.blobs, parts)
-    with ask.world.store.transaction():
-        done = objects.complete(ask.world, ask.place, _upload(ask), parts, content)
+    parts = object_rules.parts_of(ask.state.store.select(objects.PART, f"{ask.place}/{upload}"), chosen)
+    content = await asyncio.to_thread(objects.joined, ask.state.blobs, parts)
+    with ask.state.store.transaction():
+        done = objects.complete(ask.state, ask.place, _upload(ask), parts, content)
     location = f"https://{ask.headers['host']}/{ask.bucket.name}/{ask.key}"
     names: list[documents.Node] = [("Location", location), ("Bucket", ask.bucket.name), ("Key", ask.key)]
     return documents.answer("CompleteMultipartUploadResult", [*names, ("ETag", f'"{done["etag"]}"')])
@@ -115,14 +114,14 @@ async def complete(ask: Ask) -> Raw:
 
 async def abort(ask: Ask) -> Raw:
     """Forget an upload."""
-    with ask.world.store.transaction():
-        objects.abort(ask.world.store, ask.place, _upload(ask))
+    with ask.state.store.transaction():
+        objects.abort(ask.state.store, ask.place, _upload(ask))
     return Raw(b"", None, 204)
 
 
 async def list_uploads(ask: Ask) -> Raw:
     """Tell which uploads are under way; all of them, however many."""
-    prefix, store = ask.query.get("prefix", ""), ask.world.store
+    prefix, store = ask.query.get("prefix", ""), ask.state.store
     begun = [(key, store.get(objects.UPLOAD, ask.place, key)) for key in store.keys(objects.UPLOAD, ask.place)]
     shown: list[documents.Node] = [
         ("Upload", [("Key", each["key"]), ("UploadId", upload)])

@@ -4,63 +4,74 @@ An account has one store. A secret's value is sealed when it comes in, and no op
 can be told from its original.
 """
 
-from emulator.calls import Call
+from emulator.calls import Call, Result
 from emulator.clock import hex_id
+from emulator.collection import Collection
+from emulator.paging import ordered, page_of
 from emulator.store import Document
 
 from . import errors
 
-STORE, SECRET, VALUE = "secrets_store", "secrets_store_secret", "secrets_store_value"
+STORES = Collection("secrets_store", "store_id", errors.NO_STORE)
+SECRETS = Collection(
+    "secrets_store_secret",
+    "secret_id",
+    errors.NO_SECRET,
+    labels={"name": "name"},
+    scope=lambda call: str(STORES.get(call)["id"]),
+)
+_VALUE = "secrets_store_value"
 QUOTA = 100
 
 
-def create_store(call: Call, name: str) -> Document:
-    """Make the account's store."""
-    if call.store.count(STORE, call.account_id):
+def list_stores(call: Call) -> Result:
+    """List stores."""
+    return page_of(call, ordered(call, STORES.all(call), ("name", "created", "modified"), "name"))
+
+
+def create_store(call: Call, body: Document) -> Document:
+    """Create the account's store."""
+    if STORES.all(call):
         raise errors.STORE_EXISTS()
-    now = call.world.clock.stamp()
-    store = {"id": hex_id(), "name": name, "created": now, "modified": now, "account_id": call.account_id}
-    return call.store.put(STORE, call.account_id, store["id"], store)
+    now = call.state.clock.stamp()
+    store = {"id": hex_id(), "name": body["name"], "created": now, "modified": now, "account_id": call.account_id}
+    return STORES.put(call, store)
 
 
-def get_store(call: Call) -> Document:
-    """The path's store."""
-    store = call.store.get(STORE, call.account_id, call.params["store_id"])
-    if store is None:
-        raise errors.NO_STORE()
-    return store
+def delete_store(call: Call) -> Document:
+    """Delete a store with its secrets."""
+    call.store.delete_scope(STORES.delete(call)["id"])
+    return {}
 
 
-def delete_store(call: Call) -> None:
-    """Remove a store with its secrets."""
-    store = get_store(call)
-    call.store.delete_scope(store["id"])
-    call.store.delete(STORE, call.account_id, store["id"])
+def get_quota(call: Call) -> Document:
+    """Read how many secrets there are and may be."""
+    return {"secrets": {"quota": QUOTA, "usage": used(call)}}
 
 
 def used(call: Call) -> int:
     """How many secrets the account has."""
-    return sum(call.store.count(SECRET, store["id"]) for store in call.store.select(STORE, call.account_id))
+    return sum(call.store.count(SECRETS.kind, store["id"]) for store in STORES.all(call))
 
 
-def create_secret(call: Call, body: Document) -> Document:
-    """Add a secret."""
-    return _add(call, body, call.world.vault.seal(body["value"]))
+def create_secrets(call: Call, body: list[Document]) -> list[Document]:
+    """Add secrets, all or none."""
+    return [_add(call, each, call.state.vault.seal(each["value"])) for each in body]
 
 
-def duplicate(call: Call, body: Document) -> Document:
+def duplicate_secret(call: Call, body: Document) -> Document:
     """Add a secret of the same value under another name."""
-    sealed = call.store.get(VALUE, call.params["store_id"], get_secret(call)["id"]) or {}
+    sealed = call.store.get(_VALUE, call.params["store_id"], SECRETS.get(call)["id"]) or {}
     return _add(call, body, sealed["sealed"])
 
 
 def _add(call: Call, body: Document, sealed: str) -> Document:
-    store = get_store(call)
-    if call.store.find(SECRET, store["id"], "name", body["name"]):
+    store = STORES.get(call)
+    if SECRETS.is_taken(call, "name", body["name"]):
         raise errors.NAME_TAKEN(name=body["name"])
     if used(call) >= QUOTA:
         raise errors.FULL(limit=QUOTA)
-    now = call.world.clock.stamp()
+    now = call.state.clock.stamp()
     secret = {
         "id": hex_id(),
         "store_id": store["id"],
@@ -76,41 +87,39 @@ def _add(call: Call, body: Document, sealed: str) -> Document:
 
 def _put(call: Call, secret: Document, sealed: str | None) -> Document:
     if sealed is not None:
-        call.store.put(VALUE, secret["store_id"], secret["id"], {"sealed": sealed})
-    return call.store.put(SECRET, secret["store_id"], secret["id"], secret, labels={"name": secret["name"]})
-
-
-def get_secret(call: Call) -> Document:
-    """The path's secret, without its value."""
-    secret = call.store.get(SECRET, get_store(call)["id"], call.params["secret_id"])
-    if secret is None:
-        raise errors.NO_SECRET()
-    return secret
+        call.store.put(_VALUE, secret["store_id"], secret["id"], {"sealed": sealed})
+    return SECRETS.put(call, secret)
 
 
 def change_secret(call: Call, body: Document) -> Document:
-    """Give a secret another value, comment or scopes; what is not said stays."""
+    """Change the value, comment or scopes of a secret; what is not said stays."""
     changes = {name: body[name] for name in ("comment", "scopes") if body.get(name) is not None}
-    sealed = call.world.vault.seal(body["value"]) if body.get("value") is not None else None
-    return _put(call, {**get_secret(call), **changes, "modified": call.world.clock.stamp()}, sealed)
+    sealed = call.state.vault.seal(body["value"]) if body.get("value") is not None else None
+    return _put(call, {**SECRETS.get(call), **changes, "modified": call.state.clock.stamp()}, sealed)
 
 
-def delete_secret(call: Call, secret: Document) -> Document:
-    """Remove a secret; what it was."""
-    for kind in (SECRET, VALUE):
+def delete_secret(call: Call) -> Document:
+    """Remove the path's secret; what it was."""
+    secret = SECRETS.get(call)
+    for kind in (SECRETS.kind, _VALUE):
         call.store.delete(kind, secret["store_id"], secret["id"])
     return {**secret, "status": "deleted"}
 
 
-def secrets(call: Call) -> list[Document]:
-    """Secrets of the path's store that fit the filters, in order."""
+def delete_secrets(call: Call, body: list[Document]) -> list[Document]:
+    """Delete secrets by their ids, all or none."""
+    deleted = []
+    for each in body:
+        call.params["secret_id"] = each["id"]
+        deleted.append(delete_secret(call))
+    return deleted
+
+
+def list_secrets(call: Call) -> Result:
+    """List the secrets of the path's store that fit the filters, without their values."""
     search, scopes = call.query.get("search"), call.query.get("scopes")
-    order = call.choice("order", ("name", "comment", "created", "modified", "status"), "name")
-    descending = call.choice("direction", ("asc", "desc"), "asc") == "desc"
     wanted = {each for each in scopes.split(",") if each}
     found = [
-        each
-        for each in call.store.select(SECRET, get_store(call)["id"])
-        if search.lower() in each["name"].lower() and wanted <= set(each["scopes"])
+        each for each in SECRETS.all(call) if search.lower() in each["name"].lower() and wanted <= set(each["scopes"])
     ]
-    return sorted(found, key=lambda each: str(each[order]), reverse=descending)
+    return page_of(call, ordered(call, found, ("name", "comment", "created", "modified", "status"), "name"))

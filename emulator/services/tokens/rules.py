@@ -7,55 +7,65 @@ Policies come back in the order and with the spelling they were sent in.
 import secrets
 from typing import Any
 
-from emulator.calls import Call
+from emulator.calls import Call, Result
 from emulator.clock import hex_id, parse_stamp
+from emulator.collection import Collection
 from emulator.errors import INVALID_TOKEN
 from emulator.identity import Identity
-from emulator.permissions import ACCOUNT, BY_ID, GROUPS, R2_BUCKET, ZONE
+from emulator.paging import is_descending, page_of
+from emulator.permissions import ACCOUNT, BY_ID, GROUPS, R2_BUCKET, USER, ZONE
 from emulator.settings import token_digest
-from emulator.store import Document
+from emulator.store import Document, pick
 
 from . import errors
 
-USER_SCOPE = "user"
-_KIND = "token"
+_USER = "user"
+_ACCOUNT_SCOPES = (ACCOUNT, ZONE, R2_BUCKET)
 
 
 def scope(call: Call) -> str:
     """Where the path's tokens are: an account's, or the user's."""
-    return call.account_id or USER_SCOPE
+    return call.account_id or _USER
 
 
-def create_token(call: Call, body: Document) -> tuple[Document, str]:
-    """Mint a token; its document and its value."""
-    now = call.world.clock.stamp()
+TOKENS = Collection("token", "token_id", errors.NO_TOKEN, labels={"digest": "digest"}, scope=scope)
+
+
+def list_tokens(call: Call) -> Result:
+    """List tokens."""
+    tokens = [token_view(call, token) for token in TOKENS.all(call)]
+    if not call.flag("include_expired"):
+        tokens = [token for token in tokens if token["status"] != "expired"]
+    return page_of(call, tokens[::-1] if is_descending(call) else tokens, most=50)
+
+
+def create_token(call: Call, body: Document) -> Document:
+    """Mint a token; the answer is the only one that holds its value."""
+    now = call.state.clock.stamp()
     token = {"id": hex_id(), "issued_on": now, "modified_on": now, "last_used_on": None, "status": "active"}
-    return _write(call, {**token, **_settable(call, body)}, secrets.token_urlsafe(30))
+    value = secrets.token_urlsafe(30)
+    made = _store(call, {**token, **_settable(call, body)}, token_digest(value))
+    return {**token_view(call, made), "value": value}
 
 
 def replace_token(call: Call, body: Document) -> Document:
     """Set a token anew; its value stays."""
-    former = get_token(call)
-    kept = {name: former[name] for name in ("id", "issued_on", "last_used_on", "status")}
-    token = {**kept, "modified_on": call.world.clock.stamp(), **_settable(call, body)}
+    former = TOKENS.get(call)
+    kept = pick(former, "id", "issued_on", "last_used_on", "status")
+    token = {**kept, "modified_on": call.state.clock.stamp(), **_settable(call, body)}
     return _store(call, token, former["digest"])
 
 
 def roll_token(call: Call) -> str:
-    """Give a token another value; the former one is worthless at once."""
-    token = get_token(call)
-    _, value = _write(call, {**token, "modified_on": call.world.clock.stamp()}, secrets.token_urlsafe(30))
+    """Change the value of a token; the former one is worthless at once."""
+    token, value = TOKENS.get(call), secrets.token_urlsafe(30)
+    _store(call, {**token, "modified_on": call.state.clock.stamp()}, token_digest(value))
     return value
 
 
-def _write(call: Call, token: Document, value: str) -> tuple[Document, str]:
-    return _store(call, token, token_digest(value)), value
-
-
 def _store(call: Call, token: Document, digest: str) -> Document:
-    call.world.identities.forget()
-    document = {**token, "digest": digest, "owner": scope(call)}
-    return call.store.put(_KIND, scope(call), token["id"], document, labels={"digest": digest})
+    call.state.identities.forget()
+    return TOKENS.put(call, {**token, "digest": digest, "owner": scope(call)})
 
 
 def _settable(call: Call, body: Document) -> Document:
@@ -64,7 +74,7 @@ def _settable(call: Call, body: Document) -> Document:
         if name in given and parse_stamp(given[name]) is None:
             raise errors.BAD_TOKEN(problem=f"{name} must be a date and time as in RFC 3339")
     expires = parse_stamp(given.get("expires_on", ""))
-    if expires is not None and expires <= call.world.clock.now():
+    if expires is not None and expires <= call.state.clock.now():
         raise errors.BAD_TOKEN(problem="expires_on must be in the future")
     if body.get("status"):
         given["status"] = body["status"]
@@ -111,42 +121,35 @@ def _own_zone(call: Call, resource: str) -> bool:
     return zone is not None and zone["account"]["id"] == call.account_id
 
 
-def get_token(call: Call) -> Document:
-    """The path's token."""
-    token = call.store.get(_KIND, scope(call), call.params["token_id"])
-    if token is None:
-        raise errors.NO_TOKEN()
-    return token
-
-
-def delete_token(call: Call) -> None:
+def delete_token(call: Call) -> Document:
     """Revoke the path's token."""
-    get_token(call)
-    call.store.delete(_KIND, scope(call), call.params["token_id"])
-    call.world.identities.forget()
+    call.state.identities.forget()
+    return TOKENS.delete(call)
 
 
 def token_view(call: Call, token: Document) -> Document:
     """A token as it may be shown: no value, no hash, and whether it has expired by now."""
     shown = {name: value for name, value in token.items() if name not in ("digest", "owner")}
-    shown["status"] = Identity(token["id"], token["name"], (), document=token).status(call.world.clock.now())
+    shown["status"] = Identity(token["id"], token["name"], (), document=token).status(call.state.clock.now())
     return shown
 
 
-def verify(call: Call) -> Document:
+def verify(call: Call) -> Result:
     """What has become of the calling token; a token of another owner is not known here."""
     token = call.identity.document
     if token is not None and token["owner"] != scope(call):
         raise INVALID_TOKEN()
-    answer: dict[str, Any] = {"id": call.identity.id, "status": call.identity.status(call.world.clock.now())}
+    answer: dict[str, Any] = {"id": call.identity.id, "status": call.identity.status(call.state.clock.now())}
     for name in ("expires_on", "not_before"):
         if token is not None and name in token:
             answer[name] = token[name]
-    return answer
+    valid = {"code": 10000, "message": "This API Token is valid and active", "type": None}
+    return Result(answer, messages=[valid] if answer["status"] == "active" else [])
 
 
-def permission_groups(call: Call, scopes: tuple[str, ...]) -> list[Document]:
-    """The groups a token can be given, by name and scope."""
+def permission_groups(call: Call) -> list[Document]:
+    """The groups a token can be given, by name and scope; only the user's can be about the user."""
+    scopes = _ACCOUNT_SCOPES if call.account_id else (*_ACCOUNT_SCOPES, USER)
     name, wanted = call.query.get("name"), call.query.get("scope")
     return [
         {"id": group.id, "name": group.name, "scopes": [group.scope]}

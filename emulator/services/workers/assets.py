@@ -70,7 +70,7 @@ def open_session(call: Call, script: str, manifest: dict[str, Document]) -> Docu
 
 def _put(call: Call, script: str, session: Document) -> str:
     """Store a session under a new token, which has the outer form of a JWT because wrangler reads its expiry."""
-    expires = int(call.world.clock.time()) + _HOUR
+    expires = int(call.state.clock.time()) + _HOUR
     parts = [json.dumps(part).encode() for part in ({"alg": "none", "typ": "JWT"}, {"exp": expires})]
     token = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
     token += f".{secrets.token_urlsafe(32)}"
@@ -87,7 +87,7 @@ def _digest(token: str) -> str:
 def session_of(call: Call, token: str) -> Document | None:
     """The session of a token that has not expired."""
     found = call.store.find_anywhere(SESSION, "token", _digest(token))
-    if not found or found[0][1]["expires"] <= call.world.clock.time():
+    if not found or found[0][1]["expires"] <= call.state.clock.time():
         return None
     return found[0][1]
 
@@ -98,7 +98,7 @@ def take_files(call: Call, session: Document, files: list[tuple[str, bytes, str]
     for name, content, content_type in files:
         if name not in session["missing"]:
             raise errors.INVALID(problem=f"The file {name} is not part of this upload session")
-        body = {"sha256": call.world.blobs.put(content), "size": len(content), "content_type": content_type}
+        body = {"sha256": call.state.blobs.put(content), "size": len(content), "content_type": content_type}
         call.store.put(FILE, place, name, body)
     if any(not call.store.has(FILE, place, name) for name in session["missing"]):
         return None

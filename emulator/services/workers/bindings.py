@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.calls import Call
-from emulator.schema import anything, fields, items, nullable, number, problems, text
+from emulator.schema import anything, fields, items, nullable, number, options, problems, text
 from emulator.store import Document, Store
 from emulator.vault import Vault
 
@@ -55,14 +55,9 @@ _FIELDS = {
     "usages": items(text(choices=_USAGES)),
     "simple": fields({"limit": number(), "period": number(whole=True)}, closed=False),
     "jurisdiction": text(choices=["eu", "fedramp", "fedramp-high", "us"]),
-    "outbound": fields(
-        {},
-        {
-            "params": nullable(items(fields({"name": text()}))),
-            "worker": nullable(
-                fields({}, {name: nullable(text()) for name in ("service", "environment", "entrypoint")})
-            ),
-        },
+    "outbound": options(
+        params=nullable(items(fields({"name": text()}))),
+        worker=nullable(fields({}, {name: nullable(text()) for name in ("service", "environment", "entrypoint")})),
     ),
     "allowed_destination_addresses": _ADDRESSES,
     "allowed_sender_addresses": _ADDRESSES,

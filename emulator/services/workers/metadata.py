@@ -18,6 +18,8 @@ from emulator.schema import (
     mapping,
     nullable,
     number,
+    open_options,
+    options,
     problems,
     text,
     without_nulls,
@@ -30,25 +32,17 @@ from . import errors
 _RATE = nullable(number(least=0, most=1))
 _WORDS = nullable(items(text()))
 _LOGS = {"head_sampling_rate": _RATE, "destinations": _WORDS, "persist": nullable(flag())}
-OBSERVABILITY = fields(
-    {},
-    {
-        "enabled": flag(),
-        "head_sampling_rate": _RATE,
-        "issues": nullable(fields({}, {"enabled": nullable(flag())})),
-        "logs": nullable(fields({}, {"enabled": flag(), "invocation_logs": nullable(flag()), **_LOGS})),
-        "redact_query_string": nullable(flag()),
-        "traces": nullable(
-            fields(
-                {},
-                {
-                    "enabled": nullable(flag()),
-                    "propagation_policy": nullable(text(choices=["authenticated", "accept"])),
-                    **_LOGS,
-                },
-            )
-        ),
-    },
+OBSERVABILITY = options(
+    enabled=flag(),
+    head_sampling_rate=_RATE,
+    issues=nullable(options(enabled=nullable(flag()))),
+    logs=nullable(options(enabled=flag(), invocation_logs=nullable(flag()), **_LOGS)),
+    redact_query_string=nullable(flag()),
+    traces=nullable(
+        options(
+            enabled=nullable(flag()), propagation_policy=nullable(text(choices=["authenticated", "accept"])), **_LOGS
+        )
+    ),
 )
 CONSUMERS = nullable(
     items(fields({"service": text(least=1)}, {"environment": nullable(text()), "namespace": nullable(text())}), most=10)
@@ -58,33 +52,25 @@ _TARGETED = {"mode": text(choices=["targeted"])}
 _TARGETS = [{name: text()} for name in ("region", "hostname", "host")]
 _PLACEMENT = either(
     fields({"mode": text(choices=["smart"])}, {"hint": nullable(text())}),
-    fields({}, {"mode": text(choices=["off"])}),
+    options(mode=text(choices=["off"])),
     *(fields(target, _TARGETED) for target in _TARGETS),
     fields({**_TARGETED, "target": items(either(*(fields(target) for target in _TARGETS)))}),
 )
 _ANNOTATIONS = mapping(nullable(text()))
-_ASSETS = fields(
-    {},
-    {
-        "jwt": nullable(text()),
-        "config": nullable(
-            fields(
-                {},
-                {
-                    "html_handling": nullable(
-                        text(choices=["auto-trailing-slash", "force-trailing-slash", "drop-trailing-slash", "none"])
-                    ),
-                    "not_found_handling": nullable(text(choices=["none", "404-page", "single-page-application"])),
-                    "run_worker_first": nullable(either(flag(), items(text()))),
-                    "base_path": nullable(text()),
-                    "_headers": nullable(text()),
-                    "_redirects": nullable(text()),
-                },
-                closed=False,
-            )
-        ),
-    },
-    closed=False,
+_ASSETS = open_options(
+    jwt=nullable(text()),
+    config=nullable(
+        open_options(
+            html_handling=nullable(
+                text(choices=["auto-trailing-slash", "force-trailing-slash", "drop-trailing-slash", "none"])
+            ),
+            not_found_handling=nullable(text(choices=["none", "404-page", "single-page-application"])),
+            run_worker_first=nullable(either(flag(), items(text()))),
+            base_path=nullable(text()),
+            _headers=nullable(text()),
+            _redirects=nullable(text()),
+        )
+    ),
 )
 _EXPORT = either(
     fields({"type": text(choices=["durable-object"])}, {"container": nullable(text())}, closed=False),
@@ -105,7 +91,7 @@ CONFIG: dict[str, Check] = {
     "compatibility_flags": nullable(items(text(least=1), most=100)),
     "containers": nullable(containers.CHECK),
     "exports": nullable(mapping(_EXPORT)),
-    "limits": nullable(fields({}, {"cpu_ms": _WHOLE, "subrequests": _WHOLE}, closed=False)),
+    "limits": nullable(open_options(cpu_ms=_WHOLE, subrequests=_WHOLE)),
     "migrations": nullable(fields({}, closed=False)),
     "package_dependencies": nullable(items(_DEPENDENCY, most=5000)),
     "placement": nullable(_PLACEMENT),
@@ -117,7 +103,7 @@ SCRIPT: dict[str, Check] = {
     "tags": TAGS,
     "tail_consumers": CONSUMERS,
 }
-_SETTINGS = fields({}, {**CONFIG, **SCRIPT}, closed=False)
+_SETTINGS = open_options(**CONFIG, **SCRIPT)
 DEFAULTS: Document = {
     **dict.fromkeys(("cache_options", "compatibility_date", "limits", "placement")),
     "compatibility_flags": [],
@@ -127,17 +113,13 @@ DEFAULTS: Document = {
     "tags": [],
     "tail_consumers": None,
 }
-METADATA = fields(
-    {},
-    {
-        **CONFIG,
-        **SCRIPT,
-        "main_module": nullable(text(least=1)),
-        "body_part": nullable(text(least=1)),
-        "keep_bindings": nullable(items(text())),
-        "keep_assets": nullable(flag()),
-    },
-    closed=False,
+METADATA = open_options(
+    **CONFIG,
+    **SCRIPT,
+    main_module=nullable(text(least=1)),
+    body_part=nullable(text(least=1)),
+    keep_bindings=nullable(items(text())),
+    keep_assets=nullable(flag()),
 )
 _MOST_EXPORTS = 100
 _KEPT = (

@@ -10,8 +10,8 @@ import re
 from emulator.calls import Call
 from emulator.clock import hex_id
 from emulator.services.durable_objects import rules as durable_objects
+from emulator.state import State
 from emulator.store import Document, Store
-from emulator.world import World
 
 from . import assets, errors, references
 
@@ -48,7 +48,7 @@ def create(call: Call, name: str) -> Document:
     """A new Worker, not yet stored."""
     if not _NAME.fullmatch(name):
         raise errors.BAD_NAME(name=name)
-    now = call.world.clock.stamp()
+    now = call.state.clock.stamp()
     return {
         "id": hex_id(),
         "name": name,
@@ -74,7 +74,7 @@ def create(call: Call, name: str) -> Document:
 def put(call: Call, worker: Document, *, touch: bool = True) -> Document:
     """Write a Worker."""
     if touch:
-        worker["modified_on"] = call.world.clock.stamp()
+        worker["modified_on"] = call.state.clock.stamp()
     return call.store.put(WORKER, call.account_id, worker["name"], worker, labels={"id": worker["id"]})
 
 
@@ -109,7 +109,7 @@ def serving(call: Call) -> tuple[Document, Document]:
 
 
 def rename(call: Call, worker: Document, name: str) -> None:
-    """Give a Worker another name; what it has goes with it."""
+    """Rename a Worker; what it has goes with it."""
     if not _NAME.fullmatch(name):
         raise errors.BAD_NAME(name=name)
     if find(call.store, call.account_id, name):
@@ -118,7 +118,7 @@ def rename(call: Call, worker: Document, name: str) -> None:
     call.store.delete(WORKER, call.account_id, old)
     references.forget(call.store, call.account_id, old)
     worker["name"] = name
-    durable_objects.rename_script(call.world, call.account_id, old, name)
+    durable_objects.rename_script(call.state, call.account_id, old, name)
     assets.rename(call.store, call.account_id, old, name)
     references.rename_consumer(call.store, call.account_id, old, name)
     for kind, place, label, document in _attached(call.store, call.account_id, old):
@@ -142,7 +142,7 @@ def delete(call: Call, worker: Document, *, force: bool) -> None:
     assets.forget(store, account, name)
     store.delete(WORKER, account, name)
     references.forget(store, account, name)
-    durable_objects.delete_script(call.world, account, name)
+    durable_objects.delete_script(call.state, account, name)
     for kind, place, _, document in _attached(store, account, name):
         store.delete(kind, place, document["id"])
 
@@ -171,20 +171,20 @@ def _check_unused(store: Store, account: str, name: str) -> None:
         raise errors.STILL_CONSUMING(queues=", ".join(queues))
 
 
-def sweep(world: World) -> set[str]:
+def sweep(state: State) -> set[str]:
     """Remove what expired; the blobs that modules and assets still need."""
-    store = world.store
+    store = state.store
     blobs: set[str] = set()
     used: set[tuple[str, str]] = set()
     for place, _, version in store.everywhere(VERSION):
         blobs.update(module["sha256"] for module in version["modules"])
         files = version["assets"]["files"] if version["assets"] else {}
         used |= {(place.partition("/")[0], entry["hash"]) for entry in files.values()}
-    now = world.clock.stamp()
+    now = state.clock.stamp()
     for place, key, tail in store.everywhere(TAIL):
         if tail["expires_at"] <= now:
             store.delete(TAIL, place, key)
-    return blobs | assets.sweep(store, used, world.clock.time())
+    return blobs | assets.sweep(store, used, state.clock.time())
 
 
 def source(call: Call) -> str:

@@ -14,8 +14,8 @@ _ASKED = ("modules", "main_module", "body_part", "compatibility_date", "compatib
 def require_start(call: Call, version: Document) -> None:
     """Refuse a version whose code the runtime cannot start; without a runtime nobody can tell."""
     runs_nothing = not version["modules"] or any("python" in each["content_type"] for each in version["modules"])
-    trials = call.world.runtime.trials
-    if call.world.settings.node is None or runs_nothing or not trials.are_possible():
+    trials = call.state.runtime.trials
+    if call.state.settings.node is None or runs_nothing or not trials.are_possible():
         return
     code = {name: version.get(name) for name in _ASKED}
     key = hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()

@@ -91,7 +91,7 @@ def decode_modules(given: list[Document]) -> tuple[Module, ...]:
 
 
 def _whole(call: Call, given: Any, modules: tuple[Module, ...]) -> Upload:
-    return make_upload(metadata.check_metadata(given, call.world.clock), modules)
+    return make_upload(metadata.check_metadata(given, call.state.clock), modules)
 
 
 def make_upload(checked: Document, modules: tuple[Module, ...]) -> Upload:

@@ -47,7 +47,7 @@ def draft(call: Call, worker: Document, upload: Upload, options: Options) -> Doc
     former = bindings.Former(latest, call.store, rules.scope(call, worker))
     keep = (*options.keep, *given.get("keep_bindings", ()))
     asked = bindings.check(given.get("bindings", ()))
-    settled = bindings.settle(asked, former, call.world.vault, keep=keep, strict=options.strict)
+    settled = bindings.settle(asked, former, call.state.vault, keep=keep, strict=options.strict)
     bindings.check_targets(call.store, call.account_id, worker["name"], settled)
     exports = given.get("exports")
     durable_objects.check(given.get("migrations"), exports)
@@ -65,12 +65,12 @@ def draft(call: Call, worker: Document, upload: Upload, options: Options) -> Doc
         "exports": exports,
         "main_module": given.get("main_module"),
         "migrations": given.get("migrations"),
-        "modules": store_modules(call.world.blobs, upload.modules),
+        "modules": store_modules(call.state.blobs, upload.modules),
     }
 
 
 def _identity(call: Call) -> Document:
-    now, user = call.world.clock.stamp(), call.world.settings.user
+    now, user = call.state.clock.stamp(), call.state.settings.user
     return {
         "id": uuid_id(),
         "number": 0,
@@ -136,13 +136,13 @@ def deploy(call: Call, worker: Document, traffic: Traffic) -> Document:
     for version, _ in traffic.shares:
         if not version["applied"]:
             _apply(call, worker, version)
-    durable_objects.mark(call.world, call.account_id, lifecycle(worker, main))
-    now = call.world.clock.stamp()
+    durable_objects.mark(call.state, call.account_id, lifecycle(worker, main))
+    now = call.state.clock.stamp()
     deployment: Document = {
         "id": uuid_id(),
         "source": rules.source(call),
         "strategy": "percentage",
-        "author_email": call.world.settings.user.email,
+        "author_email": call.state.settings.user.email,
         "annotations": {"workers/triggered_by": "deployment", **traffic.annotations},
         "versions": [{"version_id": version["id"], "percentage": share} for version, share in traffic.shares],
         "created_on": now,
@@ -152,7 +152,7 @@ def deploy(call: Call, worker: Document, traffic: Traffic) -> Document:
     worker["live"] = _digest(call, main, deployment["id"])
     rules.put(call, worker)
     references.remember(call.store, call.account_id, worker["name"], main["bindings"])
-    call.world.runtime.deployed.add((call.account_id, worker["name"]))
+    call.state.runtime.deployed.add((call.account_id, worker["name"]))
     return deployment
 
 
@@ -160,7 +160,7 @@ def _apply(call: Call, worker: Document, version: Document) -> None:
     """Do what a version says about Durable Object classes, then find the namespaces its bindings mean."""
     before, planned = durable_objects.plan(call.store, call.account_id, lifecycle(worker, version))
     cause = "exports" if planned.reconciliation is not None else f"migration to {planned.tag or 'no tag'}"
-    durable_objects.apply(call.world, call.account_id, before, planned, cause)
+    durable_objects.apply(call.state, call.account_id, before, planned, cause)
     if planned.changes(before):
         worker["lifecycle_number"] = version["number"]
     worker["migration_tag"] = planned.tag

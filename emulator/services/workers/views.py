@@ -5,7 +5,7 @@ from typing import Any
 from emulator.blobs import Blobs
 from emulator.calls import Call, Raw
 from emulator.schema import without_nulls
-from emulator.store import Document
+from emulator.store import Document, pick
 
 from . import bindings, metadata
 
@@ -39,9 +39,7 @@ def script(worker: Document) -> Document:
     return {
         "id": worker["name"],
         "tag": worker["id"],
-        "tags": worker["tags"],
-        "created_on": worker["created_on"],
-        "modified_on": worker["modified_on"],
+        **pick(worker, "tags", "created_on", "modified_on"),
         "etag": live.get("etag", ""),
         "handlers": live.get("handlers", []),
         "named_handlers": live.get("named_handlers", []),

@@ -4,16 +4,33 @@ Migrations and exports of a version take effect with its deployment; until then 
 has no namespace id.
 """
 
-from emulator.calls import Call
-from emulator.schema import without_nulls
+from emulator.calls import Call, Result
+from emulator.paging import asked_page, page_of
+from emulator.schema import fields, items, mapping, nullable, open_options, options, text, without_nulls
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.services.workers import bindings, metadata, references, versions
 from emulator.services.workers import rules as workers
 from emulator.services.workers.upload import decode_modules, make_upload
 from emulator.services.workers.versions import Options, Traffic
-from emulator.store import Document
+from emulator.store import Document, pick
 
 from . import errors
+
+ENV = nullable(mapping(nullable(fields({"type": text()}, closed=False))))
+_MODULE = fields({"name": text(least=1), "content_type": text(), "content_base64": text()}, closed=False)
+_VERSION = open_options(
+    **metadata.CONFIG, main_module=nullable(text(least=1)), modules=nullable(items(_MODULE, most=10000))
+)
+_PATCH = options(env=ENV, annotations=nullable(mapping(nullable(text()))))
+
+
+def list_workers(call: Call) -> Result:
+    """List Workers."""
+    order = call.choice("order_by", ("deployed_on", "updated_on", "created_on", "name"), "deployed_on")
+    field = "modified_on" if order == "updated_on" else order
+    descending = call.choice("order", ("asc", "desc"), "desc") == "desc"
+    found = call.store.select(workers.WORKER, call.account_id)
+    return page_of(call, sorted(found, key=lambda each: str(each[field] or ""), reverse=descending), default=10)
 
 
 def get_worker(call: Call) -> Document:
@@ -35,13 +52,27 @@ def create_worker(call: Call, body: Document) -> Document:
     return workers.put(call, worker)
 
 
-def change_worker(call: Call, body: Document, *, whole: bool) -> Document:
-    """Set a Worker's settings; with `whole`, what is left out goes back to its default."""
+def replace_worker(call: Call, body: Document) -> Document:
+    """Replace a Worker's settings, its name among them: what is left out goes back to its default."""
+    return _change(call, body, {})
+
+
+def edit_worker(call: Call, body: Document) -> Document:
+    """Change some of a Worker's settings."""
+    return _change(call, body, get_worker(call))
+
+
+def delete_worker(call: Call) -> None:
+    """Delete a Worker."""
+    workers.delete(call, get_worker(call), force=call.flag("force"))
+
+
+def _change(call: Call, body: Document, base: Document) -> Document:
     worker = get_worker(call)
     name = body.get("name") or worker["name"]
     if name != worker["name"]:
         workers.rename(call, worker, name)
-    worker.update(_settings(call, body, {} if whole else worker))
+    worker.update(_settings(call, body, base))
     return workers.put(call, worker)
 
 
@@ -71,7 +102,7 @@ def _sealed(call: Call, env: Document) -> Document:
     """Bindings by name, their secrets sealed; nulls remove."""
     given = bindings.check([{**each, "name": name} for name, each in env.items() if each is not None])
     former = bindings.Former(None, call.store, "")
-    settled = bindings.settle(given, former, call.world.vault, keep=(), strict=True)
+    settled = bindings.settle(given, former, call.state.vault, keep=(), strict=True)
     return {each["name"]: each for each in settled}
 
 
@@ -91,7 +122,7 @@ def references_of(call: Call, worker: Document) -> Document:
             {
                 "id": each["id"],
                 "certificate_id": each["cert_id"],
-                **{field: each[field] for field in ("hostname", "zone_id", "zone_name")},
+                **pick(each, "hostname", "zone_id", "zone_name"),
             }
             for each in domains
         ],
@@ -115,10 +146,19 @@ def _id(call: Call, name: str) -> str:
     return str(worker["id"]) if worker else ""
 
 
-def create_version(call: Call, worker: Document, body: Document, *, deploy: bool) -> Document:
-    """Add a version, and give it all traffic if asked."""
+def list_versions(call: Call) -> Result:
+    """List versions, the newest first."""
+    place, page = workers.scope(call, get_worker(call)), asked_page(call, default=10)
+    part = call.store.select(workers.VERSION, place, descending=True, limit=page.size, offset=page.offset)
+    return Result(part, page.info(len(part), call.store.count(workers.VERSION, place)))
+
+
+def create_version(call: Call) -> Document:
+    """Create a version from modules in base64, and give it all traffic if asked."""
+    worker = get_worker(call)
+    body = call.body(_VERSION, errors.INVALID)
     checked = metadata.check_metadata(
-        {name: value for name, value in body.items() if name != "modules"}, call.world.clock
+        {name: value for name, value in body.items() if name != "modules"}, call.state.clock
     )
     upload = make_upload(checked, decode_modules(body.get("modules") or []))
     version = versions.draft(call, worker, upload, Options())
@@ -127,7 +167,7 @@ def create_version(call: Call, worker: Document, body: Document, *, deploy: bool
     else:
         version["bindings"] = [_with_namespace(call, worker, each) for each in version["bindings"]]
     versions.add(call, worker, version)
-    if deploy:
+    if call.flag("deploy"):
         versions.deploy(call, worker, Traffic([(version, 100)], {"workers/triggered_by": "create_version_api"}))
     return version
 
@@ -142,17 +182,17 @@ def _with_namespace(call: Call, worker: Document, binding: Document) -> Document
     return {**binding, "namespace_id": found["id"]} if found else binding
 
 
-def get_version(call: Call, worker: Document) -> Document:
+def get_version(call: Call) -> Document:
     """The path's version."""
-    version = workers.version(call, worker, call.params["version_id"])
+    version = workers.version(call, get_worker(call), call.params["version_id"])
     if version is None:
         raise errors.NO_VERSION()
     return version
 
 
-def delete_version(call: Call, worker: Document) -> None:
-    """Remove a version that no traffic goes to."""
-    version = get_version(call, worker)
+def delete_version(call: Call) -> None:
+    """Delete a version that no traffic goes to."""
+    worker, version = get_worker(call), get_version(call)
     deployments = call.store.select(workers.DEPLOYMENT, workers.scope(call, worker), descending=True, limit=1)
     if any(each["version_id"] == version["id"] for deployment in deployments for each in deployment["versions"]):
         raise errors.LIVE_VERSION()
@@ -163,8 +203,10 @@ def delete_version(call: Call, worker: Document) -> None:
         workers.put(call, worker, touch=False)
 
 
-def patch_latest(call: Call, worker: Document, body: Document) -> Document:
-    """A version like the latest, with bindings of `env` set, or removed where null; it is not deployed."""
+def patch_latest_version(call: Call) -> Document:
+    """Create a version like the latest, with bindings of `env` set, or removed where null; it is not deployed."""
+    worker = get_worker(call)
+    body = call.body(_PATCH, errors.INVALID)
     latest = workers.latest_version(call, worker)
     if latest is None:
         raise errors.NO_VERSIONS()

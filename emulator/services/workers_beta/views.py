@@ -6,7 +6,7 @@ from emulator.calls import Call
 from emulator.schema import without_nulls
 from emulator.services.workers import bindings, views
 from emulator.services.workers_triggers.rules import subdomain
-from emulator.store import Document
+from emulator.store import Document, pick
 
 from . import rules
 
@@ -25,9 +25,7 @@ def worker(call: Call, document: Document) -> Document:
     }
     optional = {"deployed_on": document["deployed_on"], "previews_base_config": _previews(call, document)}
     return {
-        "id": document["id"],
-        "name": document["name"],
-        "created_on": document["created_on"],
+        **pick(document, "id", "name", "created_on"),
         "updated_on": document["modified_on"],
         "logpush": document["logpush"],
         "observability": observability,
@@ -59,8 +57,10 @@ def _addresses(call: Call, name: str) -> Document:
     }
 
 
-def version(call: Call, owner: Document, document: Document, *, modules: bool = False) -> Document:
-    """A version; the code only when asked for, migrations never."""
+def version(call: Call, document: Document) -> Document:
+    """A version; the code only where it alone is read and `include=modules` asks for it, migrations never."""
+    owner = rules.get_worker(call)
+    modules = "version_id" in call.params and call.choice("include", ("modules", ""), "") == "modules"
     names = ("cache_options", "compatibility_date", "limits", "main_module", "migration_tag", "package_dependencies")
     assets = document["assets"]
     optional = {
@@ -72,16 +72,12 @@ def version(call: Call, owner: Document, document: Document, *, modules: bool = 
         "modules": [_module(call, each) for each in document["modules"]] if modules else None,
     }
     return {
-        "id": document["id"],
-        "number": document["number"],
-        "created_on": document["created_on"],
+        **pick(document, "id", "number", "created_on"),
         "annotations": {"workers/triggered_by": "create_version_api", **document["annotations"]},
         "author_email": document["author_email"],
         "author_id": document["author_id"],
         "bindings": bindings.public(call, document["bindings"]),
-        "compatibility_flags": document["compatibility_flags"],
-        "source": document["source"],
-        "startup_time_ms": document["startup_time_ms"],
+        **pick(document, "compatibility_flags", "source", "startup_time_ms"),
         "urls": _urls(call, owner, document),
         "usage_model": document["usage_model"],
         **without_nulls(optional),
@@ -89,7 +85,7 @@ def version(call: Call, owner: Document, document: Document, *, modules: bool = 
 
 
 def _module(call: Call, module: Document) -> Document:
-    content = call.world.blobs.get(module["sha256"]) or b""
+    content = call.state.blobs.get(module["sha256"]) or b""
     return {
         "name": module["name"],
         "content_type": module["content_type"],

@@ -1,15 +1,15 @@
 """Refusals of custom domains."""
 
-from emulator.errors import REST_FACTS, Failure
+from emulator.errors import REST_FACTS, Failure, Source, inferred
 from emulator.services.workers.errors import INVALID, NO_SCRIPT
 
 __all__ = ["INVALID", "NO_SCRIPT"]
 
-_CODES = f"{REST_FACTS}; text inferred"
+_codes = Source(f"{REST_FACTS}; text inferred")
 
-NO_DOMAIN = Failure(404, 100114, "Custom domain not found.", _CODES)
-BAD_HOSTNAME = Failure(400, 100115, "{hostname} cannot be a custom domain: the account has no zone for it.", "inferred")
-IN_USE = Failure(409, 100116, "Hostname {hostname} is already in use by the Worker {service}.", _CODES)
+NO_DOMAIN = _codes(404, 100114, "Custom domain not found.")
+BAD_HOSTNAME = inferred(400, 100115, "{hostname} cannot be a custom domain: the account has no zone for it.")
+IN_USE = _codes(409, 100116, "Hostname {hostname} is already in use by the Worker {service}.")
 HAS_RECORDS = Failure(
     409,
     100117,

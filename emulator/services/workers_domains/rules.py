@@ -8,26 +8,26 @@ import hashlib
 import re
 
 from emulator.calls import Call
+from emulator.collection import Collection
 from emulator.services.workers import rules as workers
 from emulator.services.zones.rules import zone_for
 from emulator.store import Document
 
 from . import errors
 
-DOMAIN = "worker_domain"
+_LABELS = {name: name for name in ("hostname", "service", "zone_id")}
+DOMAINS = Collection("worker_domain", "domain_id", errors.NO_DOMAIN, labels=_LABELS)
+DOMAIN = DOMAINS.kind
 _HOSTNAME = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]")
 _TAKEN_BY = ("A", "AAAA", "CNAME")
 
 
-def get_domain(call: Call) -> Document:
-    """The path's domain."""
-    domain = call.store.get(DOMAIN, call.account_id, call.params["domain_id"])
-    if domain is None:
-        raise errors.NO_DOMAIN()
-    return domain
+def attach_domain(call: Call, body: Document) -> Document:
+    """Attach a host name to a Worker, whatever Worker has it now."""
+    return _attach(call, body, other_worker=True, other_records=False)
 
 
-def attach(call: Call, body: Document, *, other_worker: bool = True, other_records: bool = False) -> Document:
+def _attach(call: Call, body: Document, *, other_worker: bool, other_records: bool) -> Document:
     """Attach a host name to a Worker; whether another Worker or DNS records may lose it is said by the caller."""
     hostname, service = body["hostname"].lower(), body["service"]
     zone = _zone_for(call, hostname, body)
@@ -50,12 +50,11 @@ def attach(call: Call, body: Document, *, other_worker: bool = True, other_recor
         "enabled": body.get("enabled") is not False,
         "previews_enabled": bool(body.get("previews_enabled")),
     }
-    labels = {"hostname": hostname, "service": service, "zone_id": zone["id"]}
-    return call.store.put(DOMAIN, call.account_id, domain["id"], domain, labels=labels)
+    return DOMAINS.put(call, domain)
 
 
 def _former(call: Call, hostname: str) -> Document | None:
-    found = call.store.find(DOMAIN, call.account_id, "hostname", hostname)
+    found = DOMAINS.find(call, "hostname", hostname)
     return found[0] if found else None
 
 
@@ -76,21 +75,20 @@ def _has_records(call: Call, zone: Document, hostname: str) -> bool:
     return any(record["type"] in _TAKEN_BY for record in found)
 
 
-def detach(call: Call) -> None:
-    """Remove the path's domain."""
-    call.store.delete(DOMAIN, call.account_id, get_domain(call)["id"])
+def detach_domain(call: Call) -> None:
+    """Detach a custom domain, whatever Worker has it now."""
+    DOMAINS.delete(call)
 
 
-def listed(call: Call) -> list[Document]:
+def list_domains(call: Call) -> list[Document]:
     """Domains that fit the filters."""
     names = ("hostname", "service", "zone_id", "zone_name", "environment")
     wanted = call.query.given(*names)
-    found = call.store.select(DOMAIN, call.account_id)
-    return [each for each in found if all(each[name] == value for name, value in wanted.items())]
+    return [each for each in DOMAINS.all(call) if all(each[name] == value for name, value in wanted.items())]
 
 
-def changeset(call: Call, origins: list[Document], *, replace: bool) -> Document:
-    """What giving a Worker these domains would do."""
+def preview_domains(call: Call, origins: list[Document]) -> Document:
+    """Tell what giving a Worker these domains would do."""
     service = workers.get(call)["name"]
     result: Document = {"added": [], "updated": [], "removed": [], "conflicting": []}
     for origin in origins:
@@ -102,23 +100,23 @@ def changeset(call: Call, origins: list[Document], *, replace: bool) -> Document
             result["conflicting"].append({"hostname": hostname, "zone_id": zone["id"], "zone_name": zone["name"]})
         else:
             result["added"].append({**origin, "hostname": hostname, "service": service})
-    if replace:
+    if call.flag("replace_state"):
         names = {origin["hostname"].lower() for origin in origins}
-        own = call.store.find(DOMAIN, call.account_id, "service", service)
+        own = DOMAINS.find(call, "service", service)
         result["removed"] = [each for each in own if each["hostname"] not in names]
     return result
 
 
 def replace_domains(call: Call, body: Document) -> list[Document]:
-    """Give the path's Worker these domains, and with `override_scope` no others."""
+    """Attach these domains to the path's Worker, and with `override_scope` no others."""
     service = workers.get(call)["name"]
     if body.get("override_scope"):
         names = {origin["hostname"].lower() for origin in body["origins"]}
-        for each in call.store.find(DOMAIN, call.account_id, "service", service):
+        for each in DOMAINS.find(call, "service", service):
             if each["hostname"] not in names:
                 call.store.delete(DOMAIN, call.account_id, each["id"])
     return [
-        attach(
+        _attach(
             call,
             {**origin, "service": service},
             other_worker=bool(body.get("override_existing_origin")),

@@ -2,24 +2,31 @@
 
 from emulator.calls import Call
 from emulator.clock import hex_id
+from emulator.collection import Collection
+from emulator.schema import fields, nullable, text
 from emulator.services.workers import rules as workers
 from emulator.services.zones.rules import zone_for
 from emulator.store import Document
 
 from . import errors, patterns
 
-ROUTE = "worker_route"
+ROUTES = Collection("worker_route", "route_id", errors.NO_ROUTE, labels={"pattern": "pattern", "script": "script"})
+ROUTE = ROUTES.kind
+BODY = fields({"pattern": text(least=1, most=1024)}, {"script": nullable(text())})
 
 
-def get_route(call: Call) -> Document:
-    """The path's route."""
-    route = call.store.get(ROUTE, call.zone["id"], call.params["route_id"])
-    if route is None:
-        raise errors.NO_ROUTE()
-    return route
+def create_route(call: Call, body: Document) -> Document:
+    """Create a route."""
+    return _put_route(call, call.zone, "", body)
 
 
-def put_route(call: Call, zone: Document, route_id: str, body: Document) -> Document:
+def replace_route(call: Call) -> Document:
+    """Replace a route."""
+    route = ROUTES.get(call)
+    return _put_route(call, call.zone, route["id"], call.body(BODY, errors.INVALID))
+
+
+def _put_route(call: Call, zone: Document, route_id: str, body: Document) -> Document:
     """Create or replace a route; without a script it keeps Workers off its pattern."""
     pattern, script = body["pattern"], body.get("script")
     trouble = patterns.problem(pattern, zone["name"])
@@ -37,13 +44,6 @@ def put_route(call: Call, zone: Document, route_id: str, body: Document) -> Docu
     return call.store.put(ROUTE, zone["id"], route["id"], route, labels=labels)
 
 
-def delete_route(call: Call) -> Document:
-    """Remove the path's route."""
-    route = get_route(call)
-    call.store.delete(ROUTE, call.zone["id"], route["id"])
-    return {"id": route["id"]}
-
-
 def replace_routes(call: Call, wanted: list[Document]) -> list[str]:
     """Let the path's Worker have exactly these routes, in whatever zones they lie."""
     name = workers.get(call)["name"]
@@ -57,7 +57,7 @@ def replace_routes(call: Call, wanted: list[Document]) -> list[str]:
     for zone, pattern in placed:
         there = call.store.find(ROUTE, zone["id"], "pattern", pattern)
         if not there or there[0].get("script") != name:
-            put_route(call, zone, "", {"pattern": pattern, "script": name})
+            _put_route(call, zone, "", {"pattern": pattern, "script": name})
     return [pattern for _, pattern in placed]
 
 

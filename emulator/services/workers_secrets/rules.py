@@ -11,16 +11,16 @@ from emulator.store import Document
 from . import errors
 
 
-def listed(call: Call) -> list[Document]:
+def list_secrets(call: Call) -> list[Document]:
     """The secrets of the path's Worker, without values."""
     _, live = workers.serving(call)
     return [each for each in bindings.public(call, live["bindings"]) if each["type"] in bindings.SECRETS]
 
 
-def get(call: Call) -> Document:
+def get_secret(call: Call) -> Document:
     """The path's secret, without its value."""
     name = _name(call)
-    found = next((each for each in listed(call) if each["name"] == name), None)
+    found = next((each for each in list_secrets(call) if each["name"] == name), None)
     if found is None:
         raise errors.NO_SECRET(name=name)
     return found
@@ -31,12 +31,22 @@ def _name(call: Call) -> str:
     return unquote(name, errors="replace") if call.flag("url_encoded") else name
 
 
-def remove(call: Call) -> None:
+def delete_secret(call: Call) -> None:
     """Remove the path's secret."""
-    change(call, {get(call)["name"]: None})
+    _change(call, {get_secret(call)["name"]: None})
 
 
-def change(call: Call, secrets: Mapping[str, Document | None]) -> list[Document]:
+def put_secret(call: Call, body: Document) -> Document:
+    """Set a secret."""
+    return _change(call, {body["name"]: body})[0]
+
+
+def change_secrets(call: Call, body: Document) -> Document:
+    """Set several secrets and remove those that are null."""
+    return {each["name"]: each for each in _change(call, body["secrets"])}
+
+
+def _change(call: Call, secrets: Mapping[str, Document | None]) -> list[Document]:
     """Set secrets, and remove those that are None; one new version for all of them."""
     worker, live = workers.serving(call)
     versions.require_latest_live(worker, secret=True)
@@ -46,7 +56,7 @@ def change(call: Call, secrets: Mapping[str, Document | None]) -> list[Document]
             raise errors.INVALID(problem=f"type must be one of {', '.join(bindings.SECRETS)}")
     _check_names(live, secrets)
     former = bindings.Former(None, call.store, "")
-    sealed = bindings.settle(given, former, call.world.vault, keep=(), strict=True)
+    sealed = bindings.settle(given, former, call.state.vault, keep=(), strict=True)
     kept = [each for each in live["bindings"] if each["name"] not in secrets]
     version = versions.copy(call, live, bindings=[*kept, *sealed])
     version["annotations"] = {"workers/triggered_by": "secret"}

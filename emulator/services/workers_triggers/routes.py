@@ -1,10 +1,9 @@
 """Operations on workers.dev, schedules, account settings and tails."""
 
-from emulator.calls import Call, Raw, Result, Taken
-from emulator.registry import Fidelity, Mounted, Service
-from emulator.runtime.websocket import wants_websocket
-from emulator.schema import fields, flag, items, nullable, number, text
-from emulator.services.workers import rules as workers
+from emulator.calls import Call, Raw, Taken
+from emulator.registry import STORED, Mounted, Service
+from emulator.runtime.proxy.websocket import wants_websocket
+from emulator.schema import fields, flag, items, nullable, number, options, text
 
 from . import errors, rules
 
@@ -12,6 +11,7 @@ api = Service(
     "workers_triggers",
     source="official Python SDK 5.9.0, wrangler 4.158.0, recorded calls of pulumi-cloudflare",
     date="2026-11-16",
+    invalid=errors.INVALID,
 )
 
 READ, WRITE = "Workers Scripts Read", "Workers Scripts Write"
@@ -19,119 +19,21 @@ TAIL = ("Workers Tail Read", "Workers Scripts Write")
 _WORKERS = "/accounts/{account_id}/workers"
 _SCRIPT = _WORKERS + "/scripts/{script_name}"
 _NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_ACCOUNT_SUBDOMAIN = fields({"subdomain": text(pattern=_NAME)})
 _SUBDOMAIN = fields({"enabled": flag()}, {"previews_enabled": nullable(flag())})
 _CRONS = items(fields({"cron": text(least=1, most=100)}, closed=False), most=250)
 _TEXTS = items(text(least=1), least=1)
-_FILTER = fields(
-    {},
-    {
-        "sampling_rate": number(least=0, most=1),
-        "outcome": _TEXTS,
-        "method": _TEXTS,
-        "header": fields({"key": text(least=1)}, {"query": text()}),
-        "client_ip": _TEXTS,
-        "query": text(least=1),
-        "scriptVersion": text(least=1),
-    },
+_FILTER = options(
+    sampling_rate=number(least=0, most=1),
+    outcome=_TEXTS,
+    method=_TEXTS,
+    header=fields({"key": text(least=1)}, {"query": text()}),
+    client_ip=_TEXTS,
+    query=text(least=1),
+    scriptVersion=text(least=1),
 )
-_TAIL = nullable(fields({}, {"filters": nullable(items(_FILTER, most=20))}))
-_SETTINGS = fields({}, {"default_usage_model": nullable(text()), "green_compute": nullable(flag())})
-
-
-@api.operation("GET", _WORKERS + "/subdomain", needs=READ, note="an account has one from the start")
-def get_account_subdomain(call: Call) -> Result:
-    """Read the account's name below workers.dev."""
-    name = rules.subdomain(call.store, call.account_id)
-    if name is None:
-        raise errors.NO_SUBDOMAIN()
-    return Result({"subdomain": name})
-
-
-@api.operation("PUT", _WORKERS + "/subdomain", needs=WRITE)
-def put_account_subdomain(call: Call) -> Result:
-    """Register the account's name below workers.dev."""
-    body = call.body(fields({"subdomain": text(pattern=_NAME)}), errors.INVALID)
-    rules.register(call, body["subdomain"])
-    return Result(body)
-
-
-@api.operation("DELETE", _WORKERS + "/subdomain", needs=WRITE)
-def delete_account_subdomain(call: Call) -> Raw:
-    """Give the account's name up."""
-    rules.give_up(call)
-    return Raw(b"", None, 204)
-
-
-@api.operation("GET", _WORKERS + "/subdomains/{subdomain_name}", needs=READ)
-def check_subdomain(call: Call) -> Result:
-    """Tell whether a name is taken; a free one is answered with 404, code 10032."""
-    name = call.params["subdomain_name"]
-    if not rules.taken(call, name):
-        raise errors.SUBDOMAIN_FREE(name=name)
-    raise errors.SUBDOMAIN_TAKEN(name=name)
-
-
-@api.operation("GET", _WORKERS + "/account-settings", needs=READ, fidelity=Fidelity.STORED)
-def get_account_settings(call: Call) -> Result:
-    """Read the account's settings for Workers."""
-    return Result(rules.settings(call))
-
-
-@api.operation("PUT", _WORKERS + "/account-settings", needs=WRITE, fidelity=Fidelity.STORED)
-def put_account_settings(call: Call) -> Result:
-    """Change the account's settings for Workers."""
-    return Result(rules.change_settings(call, call.body(_SETTINGS, errors.INVALID)))
-
-
-@api.operation("GET", _SCRIPT + "/subdomain", needs=READ)
-def get_subdomain(call: Call) -> Result:
-    """Read whether a Worker answers on workers.dev."""
-    return Result(workers.get(call)["subdomain"])
-
-
-@api.operation("POST", _SCRIPT + "/subdomain", needs=WRITE)
-def set_subdomain(call: Call) -> Result:
-    """Let a Worker answer on workers.dev, or not."""
-    return Result(rules.set_subdomain(call, call.body(_SUBDOMAIN, errors.INVALID)))
-
-
-@api.operation("DELETE", _SCRIPT + "/subdomain", needs=WRITE)
-def delete_subdomain(call: Call) -> Result:
-    """Take a Worker off workers.dev."""
-    return Result(rules.set_subdomain(call, {"enabled": False, "previews_enabled": False}))
-
-
-@api.operation("GET", _SCRIPT + "/schedules", needs=READ)
-def get_schedules(call: Call) -> Result:
-    """Read a Worker's schedules."""
-    return Result({"schedules": workers.get(call)["schedules"]})
-
-
-@api.operation("PUT", _SCRIPT + "/schedules", needs=WRITE, fidelity=Fidelity.STORED)
-def put_schedules(call: Call) -> Result:
-    """Replace a Worker's schedules; the body is an array."""
-    crons = [each["cron"] for each in call.body(_CRONS, errors.INVALID)]
-    return Result({"schedules": rules.set_schedules(call, crons)})
-
-
-@api.operation("GET", _SCRIPT + "/tails", needs=TAIL)
-def get_tail(call: Call) -> Result:
-    """Read the tail begun last."""
-    return Result(rules.tail_view(rules.get_tail(call)))
-
-
-@api.operation("POST", _SCRIPT + "/tails", needs=TAIL, note="logs and exceptions come from workerd; all filters")
-def create_tail(call: Call) -> Result:
-    """Begin a tail."""
-    given = call.body(_TAIL, errors.INVALID) or {}
-    return Result(rules.tail_view(rules.open_tail(call, given.get("filters") or [])))
-
-
-@api.operation("DELETE", _SCRIPT + "/tails/{tail_id}", needs=TAIL)
-def delete_tail(call: Call) -> Result:
-    """End a tail."""
-    rules.close_tail(call)
-    return Result(None)
+_TAIL = nullable(options(filters=nullable(items(_FILTER, most=20))))
+_SETTINGS = options(default_usage_model=nullable(text()), green_compute=nullable(flag()))
 
 
 @api.mount(
@@ -143,5 +45,24 @@ async def listen(call: Call) -> Raw:
     script, tail = rules.tail_of(call, call.segments[-1])
     if not wants_websocket(call):
         raise errors.NO_WEBSOCKET()
-    await call.world.runtime.tails.serve(call, script, tail["filters"])
+    await call.state.runtime.tails.serve(call, script, tail["filters"])
     return Taken(status=101)
+
+
+_FROM_START = "an account has one from the start"
+_LOGS = "logs and exceptions come from workerd; all filters"
+
+api.get(_WORKERS + "/subdomain", rules.get_account_subdomain, READ, note=_FROM_START)
+api.put(_WORKERS + "/subdomain", rules.put_account_subdomain, WRITE, body=_ACCOUNT_SUBDOMAIN)
+api.delete(_WORKERS + "/subdomain", rules.delete_account_subdomain, WRITE)
+api.get(_WORKERS + "/subdomains/{subdomain_name}", rules.check_subdomain, READ)
+api.get(_WORKERS + "/account-settings", rules.get_account_settings, READ, STORED)
+api.put(_WORKERS + "/account-settings", rules.put_account_settings, WRITE, STORED, body=_SETTINGS)
+api.get(_SCRIPT + "/subdomain", rules.get_subdomain, READ)
+api.post(_SCRIPT + "/subdomain", rules.set_subdomain, WRITE, body=_SUBDOMAIN)
+api.delete(_SCRIPT + "/subdomain", rules.delete_subdomain, WRITE)
+api.get(_SCRIPT + "/schedules", rules.get_schedules, READ)
+api.put(_SCRIPT + "/schedules", rules.put_schedules, WRITE, STORED, body=_CRONS)
+api.get(_SCRIPT + "/tails", rules.get_tail, TAIL, view=rules.tail_view)
+api.post(_SCRIPT + "/tails", rules.create_tail, TAIL, body=_TAIL, view=rules.tail_view, note=_LOGS)
+api.delete(_SCRIPT + "/tails/{tail_id}", rules.delete_tail, TAIL)

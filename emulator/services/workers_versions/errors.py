@@ -1,6 +1,6 @@
 """Refusals of versions and deployments."""
 
-from emulator.errors import REST_FACTS, Failure
+from emulator.errors import REST_FACTS, Failure, inferred
 from emulator.services.durable_objects.errors import BINDING_NEEDS_EXPORT, LIFECYCLE_BETWEEN, NO_CLASS
 from emulator.services.workers.errors import INVALID, NO_VERSION, SECRETS_CHANGED, VERSION_EXPORTS
 
@@ -25,4 +25,4 @@ NO_DEPLOYMENT = Failure(404, 10336, "Deployment not found.", f"{REST_FACTS}; tex
 LIVE_DEPLOYMENT = Failure(
     400, 10335, "The latest deployment is serving traffic and cannot be deleted.", "refused by the SDK; code inferred"
 )
-BAD_SHARES = Failure(400, 10021, "{problem}", "inferred")
+BAD_SHARES = inferred(400, 10021, "{problem}")

@@ -6,28 +6,48 @@ secrets that have changed since.
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 
-from emulator.calls import Call
-from emulator.schema import without_nulls
+from emulator.calls import Call, Result
+from emulator.clock import parse_stamp
+from emulator.errors import BAD_QUERY
+from emulator.paging import asked_page, page_of
+from emulator.schema import anything, fields, items, mapping, nullable, number, text, without_nulls
 from emulator.services.durable_objects import rules as durable_objects
 from emulator.services.durable_objects.exports import durable_objects as durable_exports
 from emulator.services.workers import bindings, versions, views
 from emulator.services.workers import rules as workers
-from emulator.services.workers.upload import Upload
+from emulator.services.workers.upload import read_upload
 from emulator.services.workers.versions import Options, Traffic
-from emulator.store import Document
+from emulator.store import Document, pick
 from emulator.vault import Vault
 
 from . import errors
 
+_DEPLOY = fields(
+    {
+        "strategy": text(choices=["percentage"]),
+        "versions": items(fields({"version_id": text(), "percentage": number(least=0.01, most=100)}), least=1, most=2),
+    },
+    {"annotations": nullable(mapping(nullable(text()))), "code_update_strategy": anything()},
+)
+_DEPLOYABLE = 10
 
-def upload(call: Call, worker: Document, given: Upload, *, strict: bool) -> Document:
-    """Add a version without deploying it."""
+
+def upload_version(call: Call) -> Document:
+    """Upload a version without deploying it."""
+    worker = workers.get(call)
+    strict = call.choice("bindings_inherit", ("strict", ""), "") == "strict"
+    given = read_upload(call)
     if given.metadata.get("migrations"):
         raise errors.MIGRATION()
     version = versions.draft(call, worker, given, Options(strict=strict))
     _check(call, worker, version)
-    return versions.add(call, worker, version)
+    versions.add(call, worker, version)
+    return {
+        **version_view(call, version),
+        **without_nulls({"exports_reconciliation": version["exports_reconciliation"]}),
+    }
 
 
 def _check(call: Call, worker: Document, version: Document) -> None:
@@ -46,33 +66,25 @@ def _check(call: Call, worker: Document, version: Document) -> None:
             raise (errors.BINDING_NEEDS_EXPORT if own else errors.NO_CLASS)(name=name)
 
 
-def get_version(call: Call, worker: Document) -> Document:
+def list_versions(call: Call) -> Result:
+    """List versions, the newest first."""
+    place, page = workers.scope(call, workers.get(call)), asked_page(call, default=10)
+    limit = min(page.size, _DEPLOYABLE) if call.flag("deployable") else page.size
+    part = call.store.select(workers.VERSION, place, descending=True, limit=limit, offset=page.offset)
+    info = page.info(len(part), call.store.count(workers.VERSION, place))
+    return Result({"items": [version_view(call, version) for version in part]}, info)
+
+
+def get_version(call: Call) -> Document:
     """The path's version."""
-    version = workers.version(call, worker, call.params["version_id"])
+    version = workers.version(call, workers.get(call), call.params["version_id"])
     if version is None:
         raise errors.NO_VERSION()
     return version
 
 
-def version_view(version: Document) -> Document:
-    """A version as lists show it."""
-    return {
-        "id": version["id"],
-        "number": version["number"],
-        "metadata": {
-            "created_on": version["created_on"],
-            "modified_on": version["modified_on"],
-            "source": version["source"],
-            "author_id": version["author_id"],
-            "author_email": version["author_email"],
-            "hasPreview": version["main_module"] is not None,
-        },
-        "annotations": {"workers/triggered_by": "upload", **version["annotations"]},
-    }
-
-
-def full_view(call: Call, version: Document) -> Document:
-    """A version with what it runs on."""
+def version_view(call: Call, version: Document) -> Document:
+    """A version with what it runs on, its bindings and the ids of its Durable Object namespaces."""
     named = [{"name": name, "handlers": []} for name in version["exported"]["names"] if name != "default"]
     runtime = {
         "compatibility_date": version.get("compatibility_date"),
@@ -84,7 +96,13 @@ def full_view(call: Call, version: Document) -> Document:
         "containers": version.get("containers"),
     }
     return {
-        **version_view(version),
+        "id": version["id"],
+        "number": version["number"],
+        "metadata": {
+            **pick(version, "created_on", "modified_on", "source", "author_id", "author_email"),
+            "hasPreview": version["main_module"] is not None,
+        },
+        "annotations": {"workers/triggered_by": "upload", **version["annotations"]},
         "resources": {
             "bindings": bindings.public(call, version["bindings"]),
             "script": {
@@ -99,15 +117,17 @@ def full_view(call: Call, version: Document) -> Document:
     }
 
 
-def deploy(call: Call, worker: Document, body: Document, *, force: bool) -> Document:
-    """Send traffic to versions."""
+def create_deployment(call: Call) -> Document:
+    """Send traffic to one or two versions."""
+    worker, body = workers.get(call), call.body(_DEPLOY, errors.INVALID)
+    force = call.flag("force")
     shares = _shares(call, worker, body["versions"])
     live = workers.live_version(call.store, call.account_id, worker)
     for version, _ in shares:
         if version["applied"] and version["number"] < worker["lifecycle_number"]:
             raise errors.LIFECYCLE_BETWEEN(version=version["id"])
         if live and not force and version["number"] < live["number"]:
-            _check_secrets(call.world.vault, version, live)
+            _check_secrets(call.state.vault, version, live)
     if len(shares) > 1 and any(version["exports"] != shares[0][0]["exports"] for version, _ in shares):
         raise errors.VERSION_EXPORTS()
     annotations = without_nulls(body.get("annotations"))
@@ -142,22 +162,39 @@ def _shares(call: Call, worker: Document, given: Iterable[Document]) -> list[tup
     return shares
 
 
-def deployments(call: Call, worker: Document) -> list[Document]:
-    """All deployments, the one that serves first."""
-    return call.store.select(workers.DEPLOYMENT, workers.scope(call, worker), descending=True)
+def list_deployments(call: Call) -> Result:
+    """List deployments, the one that serves first."""
+    span = {name: _moment(name, value) for name, value in call.query.given("since", "until").items()}
+    every = call.store.select(workers.DEPLOYMENT, workers.scope(call, workers.get(call)), descending=True)
+    listed = page_of(call, [each for each in every if _within(span, each)], default=10)
+    part = listed.result
+    listed.result = {"deployments": part, "items": [{"deployments": part}] if part else []}
+    return listed
 
 
-def get_deployment(call: Call, worker: Document) -> Document:
+def _moment(name: str, value: str) -> datetime:
+    moment = parse_stamp(value)
+    if moment is None:
+        raise BAD_QUERY(name=name, problem="must be a time as in RFC 3339")
+    return moment
+
+
+def _within(span: dict[str, datetime], deployment: Document) -> bool:
+    made = _moment("created_on", deployment["created_on"])
+    return span.get("since", made) <= made <= span.get("until", made)
+
+
+def get_deployment(call: Call) -> Document:
     """The path's deployment."""
-    found = call.store.get(workers.DEPLOYMENT, workers.scope(call, worker), call.params["deployment_id"])
+    found = call.store.get(workers.DEPLOYMENT, workers.scope(call, workers.get(call)), call.params["deployment_id"])
     if found is None:
         raise errors.NO_DEPLOYMENT()
     return found
 
 
-def delete_deployment(call: Call, worker: Document) -> None:
-    """Remove a deployment from the history."""
-    deployment = get_deployment(call, worker)
+def delete_deployment(call: Call) -> None:
+    """Remove a deployment that does not serve from the history."""
+    worker, deployment = workers.get(call), get_deployment(call)
     if worker["live"] and worker["live"]["deployment_id"] == deployment["id"]:
         raise errors.LIVE_DEPLOYMENT()
     call.store.delete(workers.DEPLOYMENT, workers.scope(call, worker), deployment["id"])

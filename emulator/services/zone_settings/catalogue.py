@@ -7,7 +7,7 @@ that the emulator's zones have.
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.schema import Check, fields, flag, items, number, text
+from emulator.schema import Check, Report, fields, flag, items, number, options, text
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Setting:
 
 
 def _one_of(*values: str | int) -> Check:
-    def check(value: Any, path: str, found: list[str]) -> None:
+    def check(value: Any, path: str, report: Report) -> None:
         if isinstance(value, bool) or not isinstance(value, str | int | float) or value not in values:
-            found.append(f"{path or 'value'} must be one of {', '.join(map(str, values))}")
+            report.not_among(path, values)
 
     return check
 
@@ -72,7 +72,7 @@ SETTINGS: dict[str, Setting] = {
     **dict.fromkeys(_OFF, Setting("off", _SWITCH)),
     **dict.fromkeys(_PAID_ON, Setting("on", _SWITCH, editable=False)),
     **dict.fromkeys(_PAID_OFF, Setting("off", _SWITCH, editable=False)),
-    "aegis": Setting({"enabled": False}, fields({}, {"enabled": flag(), "pool_id": text()}), editable=False),
+    "aegis": Setting({"enabled": False}, options(enabled=flag(), pool_id=text()), editable=False),
     "automatic_platform_optimization": Setting(_NO_PLATFORM, fields(_PLATFORM), editable=False),
     "browser_cache_ttl": Setting(14400, _BROWSER_TTL),
     "cache_level": Setting("aggressive", _one_of("aggressive", "basic", "simplified")),

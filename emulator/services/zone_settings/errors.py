@@ -1,9 +1,9 @@
 """Refusals of zone settings."""
 
-from emulator.errors import Failure
+from emulator.errors import Source
 
-_THREADS = "answers quoted in public issue threads and repositories"
+_threads = Source("answers quoted in public issue threads and repositories")
 
-UNDEFINED = Failure(400, 1003, "Undefined zone setting: {setting}", _THREADS)
-INVALID = Failure(400, 1007, "Invalid value for zone setting {setting}", _THREADS)
-NOT_EDITABLE = Failure(400, 1015, "Not allowed to edit setting for {setting}", _THREADS)
+UNDEFINED = _threads(400, 1003, "Undefined zone setting: {setting}")
+INVALID = _threads(400, 1007, "Invalid value for zone setting {setting}")
+NOT_EDITABLE = _threads(400, 1015, "Not allowed to edit setting for {setting}")

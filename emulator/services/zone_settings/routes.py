@@ -1,7 +1,6 @@
 """Operations on zone settings."""
 
-from emulator.calls import Call, Result
-from emulator.registry import Fidelity, Service
+from emulator.registry import PARTIAL, STORED, Service
 
 from . import rules
 
@@ -14,24 +13,11 @@ _NOT_HERE = ("auto_origin_tls_kex", "csam_scanner_third_party", "origin_tls_comp
 _PLAN = "defaults and rights of the Free plan"
 
 
-@api.operation("GET", _SETTINGS, needs=READ, fidelity=Fidelity.PARTIAL, note=f"{_PLAN}; the SDK's settings only")
-def list_settings(call: Call) -> Result:
-    """List all settings."""
-    return Result(rules.every(call))
-
-
-@api.operation("GET", _SETTING, needs=READ, fidelity=Fidelity.PARTIAL, note=_PLAN)
-def get_setting(call: Call) -> Result:
-    """Read a setting."""
-    return Result(rules.view(call, rules.asked(call)))
-
-
-@api.operation("PATCH", _SETTING, needs=WRITE, fidelity=Fidelity.STORED, note="nothing here acts on it")
-def edit_setting(call: Call) -> Result:
-    """Change a setting."""
-    return Result(rules.change(call, rules.asked(call)))
-
-
 for _name in _NOT_HERE:
     for _method in ("GET", "PATCH"):
         api.absent(_method, f"{_SETTINGS}/{_name}")
+
+
+api.get(_SETTINGS, rules.list_settings, READ, PARTIAL, note=f"{_PLAN}; the SDK's settings only")
+api.get(_SETTING, rules.get_setting, READ, PARTIAL, note=_PLAN)
+api.patch(_SETTING, rules.edit_setting, WRITE, STORED, note="nothing here acts on it")

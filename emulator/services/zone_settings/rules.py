@@ -15,12 +15,12 @@ KIND = "zone_setting"
 DEVELOPMENT_SECONDS = 3 * 3600
 
 
-def every(call: Call) -> list[Document]:
+def list_settings(call: Call) -> list[Document]:
     """All settings of the path's zone, by name."""
     return [view(call, name) for name in sorted(SETTINGS)]
 
 
-def asked(call: Call) -> str:
+def _asked(call: Call) -> str:
     """The path's setting."""
     name = call.params["setting_id"]
     if name not in SETTINGS:
@@ -28,15 +28,21 @@ def asked(call: Call) -> str:
     return name
 
 
-def change(call: Call, name: str) -> Document:
+def get_setting(call: Call) -> Document:
+    """Read the path's setting."""
+    return view(call, _asked(call))
+
+
+def edit_setting(call: Call) -> Document:
     """Set the path's setting to the value in the body."""
+    name = _asked(call)
     setting, body = SETTINGS[name], call.json()
     value = body.get(setting.field) if isinstance(body, dict) else None
     if problems(setting.check, value):
         raise errors.INVALID(setting=name)
     if not setting.editable:
         raise errors.NOT_EDITABLE(setting=name)
-    call.store.put(KIND, call.zone["id"], name, {"value": value, "modified_on": call.world.clock.stamp()})
+    call.store.put(KIND, call.zone["id"], name, {"value": value, "modified_on": call.state.clock.stamp()})
     return view(call, name)
 
 
@@ -51,5 +57,5 @@ def view(call: Call, name: str) -> Document:
 def _development(call: Call, kept: Document) -> Document:
     """Whether development mode still lasts, and for how many seconds."""
     since = parse_stamp(kept["modified_on"]) if kept["value"] == "on" else None
-    left = DEVELOPMENT_SECONDS - (call.world.clock.now() - since).total_seconds() if since else 0
+    left = DEVELOPMENT_SECONDS - (call.state.clock.now() - since).total_seconds() if since else 0
     return {"value": "on" if left > 0 else "off", "time_remaining": max(int(left), 0)}

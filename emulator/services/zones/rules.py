@@ -6,12 +6,12 @@ change. Deleting a zone deletes everything in it.
 
 import re
 from collections.abc import Callable
-from typing import Any
 
-from emulator.calls import Call
+from emulator.calls import Call, Result
 from emulator.clock import hex_id
 from emulator.errors import BAD_QUERY
 from emulator.identity import account_resources, zone_resources
+from emulator.paging import ordered, page_of
 from emulator.schema import without_nulls
 from emulator.seed import new_zone, put_zone
 from emulator.store import Document, Store
@@ -33,7 +33,19 @@ _OPERATORS = _PLAIN_OPERATORS | {
 _TEST_DOMAINS = (".example", ".test", ".invalid", ".localhost")
 
 
-def visible_zones(call: Call) -> list[Document]:
+def list_zones(call: Call) -> Result:
+    """List zones in order."""
+    return page_of(
+        call, ordered(call, _visible(call), ("name", "status", "account.id", "account.name"), "name"), most=50
+    )
+
+
+def get_zone(call: Call) -> Document:
+    """Read a zone."""
+    return call.zone
+
+
+def _visible(call: Call) -> list[Document]:
     """The zones the token may read and the query asks for."""
     wanted = call.query.given("name", "status", "type", "account.id", "account.name")
     match_any = call.choice("match", ("all", "any"), "all") == "any"
@@ -51,14 +63,14 @@ def _readable(call: Call, zone: Document) -> bool:
     return call.identity.allows(("Zone Read",), zone_resources(zone["id"], zone["account"]["id"]))
 
 
-def field_of(zone: Document, name: str) -> str:
+def _field(zone: Document, name: str) -> str:
     """A field of a zone, or of its account as in `account.name`."""
     owner, _, inner = name.rpartition(".")
     return str(zone[owner][inner] if owner else zone[name])
 
 
 def _holds(zone: Document, field: str, wanted: str) -> bool:
-    value, (how, colon, text) = field_of(zone, field), wanted.partition(":")
+    value, (how, colon, text) = _field(zone, field), wanted.partition(":")
     if field == "type":
         return value in wanted.split(",")
     if not colon or not field.endswith("name"):
@@ -81,7 +93,7 @@ def create_zone(call: Call, body: Document) -> Document:
     if call.store.find("zone", "", "name", name):
         raise errors.ZONE_EXISTS(name=name)
     status = "active" if name.endswith(_TEST_DOMAINS) else "pending"
-    zone = new_zone(hex_id(), name, account, call.world.clock.stamp(), status=status)
+    zone = new_zone(hex_id(), name, account, call.state.clock.stamp(), status=status)
     zone |= without_nulls({name: body.get(name) for name in ("type", "paused", "vanity_name_servers")})
     put_zone(call.store, zone)
     return zone
@@ -102,17 +114,19 @@ def zone_for(store: Store, account_id: str, host: str, wanted: Document) -> Docu
     return None
 
 
-def change_zone(call: Call, changes: dict[str, Any]) -> Document:
-    """Apply what was sent."""
-    zone = {**call.zone, **changes, "modified_on": call.world.clock.stamp()}
+def edit_zone(call: Call, body: Document) -> Document:
+    """Change a zone."""
+    changes: Document = {name: body[name] for name in ("paused", "type", "vanity_name_servers") if name in body}
+    zone = {**call.zone, **changes, "modified_on": call.state.clock.stamp()}
     put_zone(call.store, zone)
     return zone
 
 
-def delete_zone(call: Call) -> None:
+def delete_zone(call: Call) -> Document:
     """Remove the zone, all that is in it, and the custom domains that Workers and buckets have there."""
     call.store.delete_scope(call.zone["id"])
     for kind, key in (("worker_domain", "id"), ("r2_domain", "domain")):
         for scope, domain in call.store.find_anywhere(kind, "zone_id", call.zone["id"]):
             call.store.delete(kind, scope, domain[key])
     call.store.delete("zone", "", call.zone["id"])
+    return {"id": call.zone["id"]}

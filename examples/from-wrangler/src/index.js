@@ -4,7 +4,8 @@ export { Sandbox };
 
 export default {
   async fetch(request, env) {
-    if (request.headers.get("authorization") !== `Bearer ${env.API_KEY}`) {
+    // Without the secret nobody is let in, also who says "Bearer undefined".
+    if (!env.API_KEY || request.headers.get("authorization") !== `Bearer ${env.API_KEY}`) {
       return new Response("who are you?", { status: 401 });
     }
     const sandbox = getSandbox(env.Sandbox, crypto.randomUUID());

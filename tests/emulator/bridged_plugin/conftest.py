@@ -1,32 +1,27 @@
 """The stand-in on a thread of the test process, and an emulated account behind a recorder."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import grpc
 import pytest
-from pulumi.runtime.proto import provider_pb2_grpc
 
-from emulator.bridged_plugin.client import Pace
+from components.pulumi_protocol.engine_log import EngineLog
+from emulator.bridged_plugin.client import RetryPolicy
 from emulator.bridged_plugin.service import Service
 from emulator.testing import Running
+from testbed.emulator.workers_upload import Uploads
 from tests.emulator.bridged_plugin.driver import Recorder, Resource, configure, connect, recording
 from tests.emulator.bridged_plugin.scenes import ACCOUNT, GROUP, POLICY, ZONE, inputs_of
-from tests.emulator.workers_upload import Uploads
+from tests.plugins import served
 
-QUICK = Pace(retries=3, first=0.001, longest=0.002)
+QUICK = RetryPolicy(retries=3, first=0.001, longest=0.002)
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The stand-in on a thread of the test process."""
-    server = grpc.server(ThreadPoolExecutor(64))
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Service(None, QUICK), server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(0)
+    with served(Service(EngineLog(None), QUICK), threads=64) as address:
+        yield address
 
 
 @pytest.fixture

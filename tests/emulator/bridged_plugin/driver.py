@@ -17,7 +17,8 @@ import grpc
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
-from emulator.bridged_plugin import wire
+from components.pulumi_protocol.encoding import encode
+from emulator.bridged_plugin.service import properties_of
 from emulator.bridged_plugin.table import KINDS
 from emulator.testing import Running
 
@@ -106,7 +107,7 @@ class Recorder:
         self.canned.append(Canned(status, body, {"content-type": "application/json", **named}))
 
     def take(self) -> list[Request]:
-        """Give the requests since the last time."""
+        """Return the requests since the last time."""
         found, self.requests = self.requests, []
         return found
 
@@ -144,10 +145,10 @@ class Resource:
 
     @property
     def state(self) -> dict[str, Any]:
-        return wire.decode(self.properties)
+        return properties_of(self.properties)
 
     def check(self, inputs: dict[str, Any]) -> Struct:
-        answer = self.stub.Check(provider_pb2.CheckRequest(urn=self.urn, news=wire.encode(inputs)))
+        answer = self.stub.Check(provider_pb2.CheckRequest(urn=self.urn, news=encode(inputs)))
         if answer.failures:
             raise CheckFailedError(answer.failures)
         return answer.inputs
@@ -162,10 +163,10 @@ class Resource:
         news = self.check(inputs)
         if not self.id:
             request = provider_pb2.CreateRequest(urn=self.urn, properties=news, preview=True)
-            return wire.decode(self.stub.Create(request).properties)
+            return properties_of(self.stub.Create(request).properties)
         known = {"olds": self.properties, "old_inputs": self.inputs, "news": news}
         answer = self.stub.Update(provider_pb2.UpdateRequest(urn=self.urn, id=self.id, preview=True, **known))
-        return wire.decode(answer.properties)
+        return properties_of(answer.properties)
 
     def diff(self, inputs: dict[str, Any] | None = None) -> dict[str, str]:
         """The properties that differ, each with its kind of change."""
@@ -208,10 +209,10 @@ def connect(address: str) -> Any:
 
 
 def configure(stub: Any, **config: Any) -> Any:
-    return stub.Configure(provider_pb2.ConfigureRequest(args=wire.encode(config)))
+    return stub.Configure(provider_pb2.ConfigureRequest(args=encode(config)))
 
 
 def is_secret(properties: Struct, name: str) -> bool:
-    """Whether a property is marked as a secret on Pulumi's wire."""
+    """Whether a property is marked as a secret in Pulumi's protocol."""
     mark = properties.fields[name].struct_value.fields["4dabf18193072939515e22adb298388d"]
     return bool(mark.string_value == "1b47061264138c4ac30d75fd1eb44270")

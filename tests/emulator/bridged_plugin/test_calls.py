@@ -9,9 +9,10 @@ import pytest
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import provider_pb2
 
-from emulator.bridged_plugin import wire
-from emulator.bridged_plugin.client import Pace
-from emulator.bridged_plugin.wire import UNKNOWN
+from components.pulumi_protocol.encoding import encode
+from components.pulumi_protocol.values import UNKNOWN
+from emulator.bridged_plugin.client import RetryPolicy
+from emulator.bridged_plugin.service import properties_of
 from tests.emulator.bridged_plugin.driver import Canned, Recorder, Resource
 from tests.emulator.bridged_plugin.scenes import inputs_of
 
@@ -64,7 +65,7 @@ def test_tries_come_to_an_end(stub: Any, recorder: Recorder, names: dict[str, st
     recorder.canned += [Canned(500, b"{}") for _ in range(9)]
     with pytest.raises(grpc.RpcError, match="500 Internal Server Error"):
         Resource(stub, "Queue").create(inputs_of("Queue", names))
-    assert len(recorder.take()) == 4  # the first and the three that the tests' pace allows
+    assert len(recorder.take()) == 4  # the first and the three that the tests' retry allows
 
 
 @pytest.mark.parametrize("header", [{"retry_after": "0.4"}, {"retry_after_ms": "400"}])
@@ -76,7 +77,7 @@ def test_retry_after_is_honoured(header: dict[str, str], stub: Any, recorder: Re
 
 
 def test_the_real_pace():
-    waits = [Pace().delay(nth) for nth in range(10)]
+    waits = [RetryPolicy().delay(nth) for nth in range(10)]
     longest = [2, 4, 8, 16, 30, 30, 30, 30, 30, 30]
     assert all(most * 0.75 <= wait <= most for wait, most in zip(waits, longest, strict=True))
 
@@ -119,7 +120,7 @@ def test_fifty_at_a_time_do_not_wait_for_each_other(stub: Any, raw: Any, names: 
             stub.Create.future(
                 provider_pb2.CreateRequest(
                     urn=Resource(stub, "WorkersKvNamespace").urn,
-                    properties=wire.encode({"accountId": names["ACCOUNT"], "title": f"t{number}"}),
+                    properties=encode({"accountId": names["ACCOUNT"], "title": f"t{number}"}),
                 )
             )
             for number in range(50)
@@ -132,8 +133,8 @@ def test_fifty_at_a_time_do_not_wait_for_each_other(stub: Any, raw: Any, names: 
 
 def invoke(stub: Any, function: str, **arguments: Any) -> dict[str, Any]:
     token = f"cloudflare:index/{function}:{function}"
-    answer = stub.Invoke(provider_pb2.InvokeRequest(tok=token, args=wire.encode(arguments)))
-    return wire.decode(getattr(answer, "return"))
+    answer = stub.Invoke(provider_pb2.InvokeRequest(tok=token, args=encode(arguments)))
+    return properties_of(getattr(answer, "return"))
 
 
 def test_a_zone_is_found_by_name_and_by_id(stub: Any, recorder: Recorder, names: dict[str, str]):

@@ -6,7 +6,7 @@ from typing import Any
 import grpc
 import pytest
 
-from emulator.bridged_plugin import wire
+from emulator.bridged_plugin.service import properties_of
 from tests.emulator.bridged_plugin.driver import CheckFailedError, Recorder, Resource, is_secret
 from tests.emulator.bridged_plugin.scenes import inputs_of, rule
 
@@ -48,7 +48,7 @@ def test_lifecycle_rules_are_compared_word_by_word(make: Any, recorder: Recorder
     it = make("R2BucketLifecycle", rules=two)
     assert it.diff(inputs_of("R2BucketLifecycle", names, rules=two[::-1])) == {"rules": "UPDATE"}
     recorder.say({"rules": [{**rule(1), "storageClassTransitions": []}, two[1]]})
-    wanted = wire.decode(it.inputs)
+    wanted = properties_of(it.inputs)
     it.refresh()
     assert it.diff(wanted) == {"rules": "UPDATE"}
 
@@ -58,7 +58,7 @@ def test_empty_and_zero_fields_of_cors_rules_are_differences(extra: Any, make: A
     plain = {"allowed": {"methods": ["GET"], "origins": ["*"]}}
     it = make("R2BucketCors", rules=[plain])
     recorder.say({"rules": [{**plain, **extra, "comment": "a field that nobody knows"}]})
-    wanted = wire.decode(it.inputs)
+    wanted = properties_of(it.inputs)
     it.refresh()
     assert it.state["rules"] == [{**plain, **extra}]
     assert it.diff(wanted) == {"rules": "UPDATE"}

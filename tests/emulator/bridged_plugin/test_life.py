@@ -6,9 +6,9 @@ from typing import Any
 import grpc
 import pytest
 
-from emulator.bridged_plugin import wire
+from components.pulumi_protocol.values import UNKNOWN
+from emulator.bridged_plugin.service import properties_of
 from emulator.bridged_plugin.table import KINDS
-from emulator.bridged_plugin.wire import UNKNOWN
 from emulator.testing import Running
 from tests.emulator.bridged_plugin.driver import Recorder, Resource
 from tests.emulator.bridged_plugin.scenes import SCENES, Scene, told
@@ -89,7 +89,7 @@ def _import(scene: Scene, it: Resource, stub: Any, recorder: Recorder, names: di
     assert _handed_over(taken) == _handed_over(it)
     short = {"name": "UPDATE"} if scene.kind == "DnsRecord" else {}  # a short name was written, the full one read
     wider = {"settings": "UPDATE"} if scene.kind == "Queue" else {}  # two more settings were read
-    assert taken.diff(wire.decode(it.inputs)) == {**short, **wider}
+    assert taken.diff(properties_of(it.inputs)) == {**short, **wider}
     assert taken.diff() == {}
 
 

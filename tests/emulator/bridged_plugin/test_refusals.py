@@ -6,7 +6,7 @@ import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
-from emulator.bridged_plugin import wire
+from components.pulumi_protocol.encoding import encode
 from emulator.bridged_plugin.client import checked_url
 from emulator.testing import Running
 from tests.emulator.bridged_plugin.driver import CheckFailedError, Recorder, Resource, configure, connect, is_secret
@@ -72,7 +72,7 @@ def test_the_environment_configures_it(
 
 
 def test_the_token_of_the_configuration_is_a_secret(stub: Any):
-    request = provider_pb2.CheckRequest(urn="x", news=wire.encode({"apiToken": "t", "apiKey": "k"}))
+    request = provider_pb2.CheckRequest(urn="x", news=encode({"apiToken": "t", "apiKey": "k"}))
     answer = stub.CheckConfig(request)
     assert is_secret(answer.inputs, "apiToken")
     assert {each.property: each.reason for each in answer.failures} == {

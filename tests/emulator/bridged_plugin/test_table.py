@@ -12,9 +12,9 @@ import pytest
 
 from emulator.bridged_plugin.functions import FUNCTIONS
 from emulator.bridged_plugin.kinds import Kind
-from emulator.bridged_plugin.shapes import Items, Record, Shape
+from emulator.bridged_plugin.spellings import Items, Record, Spelling
 from emulator.bridged_plugin.table import KINDS, VERSION
-from tools import bridged
+from tools.local import bridged
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def sdk() -> Any:
 
 
 def getters(of: type) -> Mapping[str, Any]:
-    """The properties of a class of the SDK by their names on the wire, each with its annotation as text."""
+    """The properties of a class of the SDK by their names in the protocol, each with its annotation as text."""
     found = {}
     for name, each in vars(of).items():
         if isinstance(each, property) and each.fget is not None:
@@ -35,15 +35,15 @@ def getters(of: type) -> Mapping[str, Any]:
     return found
 
 
-def nested(shape: Shape, annotation: str, module: Any, path: str) -> Iterator[str]:
+def nested(spelling: Spelling, annotation: str, module: Any, path: str) -> Iterator[str]:
     """The paths below a property that the SDK does not have."""
-    if isinstance(shape, Items):
-        yield from nested(shape.of, annotation, module, path)
-    if not isinstance(shape, Record):
+    if isinstance(spelling, Items):
+        yield from nested(spelling.of, annotation, module, path)
+    if not isinstance(spelling, Record):
         return
     inner = re.findall(r"(?:outputs\.)?(\w+)'", annotation)
     parts = getters(getattr(module, inner[0]))
-    for name, (_, part) in shape.parts.items():
+    for name, (_, part) in spelling.parts.items():
         if name not in parts:
             yield f"{path}.{name}"
         else:
@@ -58,7 +58,7 @@ def test_the_sdk_has_every_input(kind: Kind, sdk: Any):
     known = getters(getattr(sdk, f"{kind.name}Args"))
     assert kind.inputs.keys() - known.keys() == set()
     assert [
-        path for name, each in kind.inputs.items() for path in nested(each.shape, known[name], sdk._inputs, name)
+        path for name, each in kind.inputs.items() for path in nested(each.spelling, known[name], sdk._inputs, name)
     ] == []
 
 
@@ -75,7 +75,7 @@ def test_the_sdk_has_every_output_and_no_more(kind: Kind, sdk: Any):
     inputs = getters(getattr(sdk, f"{kind.name}Args"))
     assert kind.outputs.keys() == known.keys() - inputs.keys()
     assert [
-        path for name, each in kind.outputs.items() for path in nested(each.shape, known[name], sdk.outputs, name)
+        path for name, each in kind.outputs.items() for path in nested(each.spelling, known[name], sdk.outputs, name)
     ] == []
 
 

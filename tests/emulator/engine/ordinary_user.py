@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests import loopback
-from tests.emulator.engine.machine import PARTS, parts
+from testbed import loopback
+from testbed.emulator.machine import PARTS, parts
 from tools.paths import LOCAL, ROOT
 
 _NOBODY = 65_534

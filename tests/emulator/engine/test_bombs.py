@@ -17,7 +17,7 @@ import pytest
 
 from emulator.engine.container import NotListeningError
 from emulator.engine.engine import Size
-from tests.emulator.engine.machine import Box, Machine
+from testbed.emulator.machine import Box, Machine
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user can make no control groups")
 

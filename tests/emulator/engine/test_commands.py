@@ -9,7 +9,7 @@ import pytest
 
 from emulator.engine.confine import STAGE
 from emulator.engine.container import NotListeningError
-from tests.emulator.engine.machine import PATIENCE, Machine, outcome, supervisors, until
+from testbed.emulator.machine import PATIENCE, Machine, outcome, supervisors, until
 
 
 def test_commands_have_input_output_errors_and_exit_codes(here: Machine):

@@ -45,23 +45,23 @@ def has_ended(pid: int) -> bool:
 def test_one_whose_parent_is_killed_before_it_asked_to_end_with_it_ends(process: str):
     with subprocess.Popen(
         [sys.executable, "-c", STOPPING, process], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    ) as keeper:
-        assert keeper.stdout
-        assert keeper.stdin
-        assert keeper.stdout.read(3) == b"now"
-        (middle,) = children(keeper.pid)
+    ) as shim:
+        assert shim.stdout
+        assert shim.stdin
+        assert shim.stdout.read(3) == b"now"
+        (middle,) = children(shim.pid)
         family = [middle, *children(middle)]
-        parent = middle if process == "first" else keeper.pid
+        parent = middle if process == "first" else shim.pid
         os.kill(parent, signal.SIGKILL)
         end = time.monotonic() + SECONDS
         while not has_ended(parent):
             assert time.monotonic() < end
             time.sleep(0.01)
-        keeper.stdin.write(b"x")
+        shim.stdin.write(b"x")
         try:
             # All of them have it open, and none writes to it.
-            assert select.select([keeper.stdout], [], [], SECONDS)[0], "a process is left for ever"
-            assert keeper.stdout.read(1) == b""
+            assert select.select([shim.stdout], [], [], SECONDS)[0], "a process is left for ever"
+            assert shim.stdout.read(1) == b""
         finally:
             for each in family:
                 with contextlib.suppress(ProcessLookupError):

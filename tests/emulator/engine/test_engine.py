@@ -20,8 +20,8 @@ from emulator.engine.container import Container, NotListeningError
 from emulator.engine.engine import Size
 from emulator.engine.images import Layer
 from emulator.engine.oci import ImageError
+from testbed.emulator.machine import PATIENCE, SMALL, Machine, supervisors, until
 from tests.emulator.engine import ordinary_user, test_commands, test_fuse
-from tests.emulator.engine.machine import PATIENCE, SMALL, Machine, supervisors, until
 
 ECHO = """use IO::Socket::INET;
 my $s = IO::Socket::INET->new(Listen => 64, LocalAddr => "ADDRESS", LocalPort => 8080, ReuseAddr => 1) or die;

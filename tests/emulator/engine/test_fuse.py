@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from emulator.engine import programs
-from tests.emulator.engine.machine import Box, Machine
+from testbed.emulator.machine import Box, Machine
 
 MOUNT = {"x86_64": 165, "aarch64": 40}[platform.machine()]
 OPTIONS = "rootmode=40000,user_id=0,group_id=0"

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from emulator.engine.confine import FIRST_ID, IDS
+from testbed.emulator.machine import SLEEP, Box, Machine
 from tests.emulator.engine.hostile_layers import escaping_image, image_with_links
-from tests.emulator.engine.machine import SLEEP, Box, Machine
 
 # Prints `errno NUMBER` or what a raw system call returned; the constants are those of x86-64 and of arm64.
 SYSCALL = 'my $r = syscall(%s); print $r < 0 ? "errno " . ($!+0) : "returned $r";'

@@ -1,4 +1,4 @@
-"""What killed processes leave, and who removes it: of keepers the engine, of emulators the next one."""
+"""What killed processes leave, and who removes it: of shims the engine, of emulators the next one."""
 
 import fcntl
 import os
@@ -14,14 +14,14 @@ import pytest
 from emulator.engine import cgroups, engine
 from emulator.engine.cgroups import Group, Hierarchy
 from emulator.engine.images import Layers
-from tests.emulator.engine.boxes import LAYERS
-from tests.emulator.engine.machine import Machine, machine, parts, until
+from testbed.emulator.boxes import LAYERS
+from testbed.emulator.machine import Machine, machine, parts, until
 from tools.paths import ROOT
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root writes control groups")
 
 
-def keepers(here: Machine) -> list[int]:
+def shims(here: Machine) -> list[int]:
     assert here.engine._process
     pid = here.engine._process.pid
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
@@ -31,12 +31,12 @@ def exists(group: Group) -> bool:
     return any(Path(each).exists() for each in group.folders.values())
 
 
-def test_nothing_is_left_of_a_sandbox_whose_keeper_is_killed(here: Machine):
+def test_nothing_is_left_of_a_sandbox_whose_shim_is_killed(here: Machine):
     box = here.start().started()
     folder, group = here.engine._folder / box.container.name, box.container._group
     assert folder.exists()
-    (keeper,) = keepers(here)
-    os.kill(keeper, signal.SIGKILL)
+    (shim,) = shims(here)
+    os.kill(shim, signal.SIGKILL)
     assert box.wait() == 128 + signal.SIGKILL
     assert not folder.exists()
     assert group is None or not exists(group)
@@ -73,7 +73,7 @@ def test_groups_are_found_from_another_login(tmp_path: Path, monkeypatch: pytest
         assert group
         with monkeypatch.context() as killed_too:
             killed_too.setattr(engine, "_clear", lambda *_: None)
-            for each in keepers(first):
+            for each in shims(first):
                 os.kill(each, signal.SIGKILL)
             box.wait()
         assert exists(group)

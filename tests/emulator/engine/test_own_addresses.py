@@ -13,8 +13,8 @@ from tools.paths import ROOT
 ALONE = """import ctypes, errno, select, socket
 from ipaddress import IPv4Address
 assert ctypes.CDLL(None).unshare(0x50000000) == 0
-from emulator.engine.netlink import Network
-from emulator.engine.own_addresses import OwnAddresses
+from emulator.engine.network.netlink import Network
+from emulator.engine.network.own_addresses import OwnAddresses
 
 def add(*addresses):
     with Network() as network:

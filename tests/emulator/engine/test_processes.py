@@ -8,8 +8,8 @@ from pathlib import Path
 
 from emulator.engine.cgroups import MOST_PROCESSES
 from emulator.engine.engine import Size
+from testbed.emulator.machine import Machine
 from tests.emulator.engine import ordinary_user
-from tests.emulator.engine.machine import Machine
 
 ROOMY = Size(vcpu=1, memory_mib=1024, disk_mb=100)
 # Ends by itself where nothing stops it, with a number that tells.

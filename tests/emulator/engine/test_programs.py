@@ -9,10 +9,10 @@ import pytest
 
 from emulator.engine import programs, runc_version
 from emulator.engine.programs import UnavailableError
-from tests.emulator.engine.boxes import LAYERS
-from tests.emulator.engine.machine import machine, parts
-from tools import packaged
+from testbed.emulator.boxes import LAYERS
+from testbed.emulator.machine import machine, parts
 from tools.progress import Board
+from tools.setup import packaged
 
 
 @pytest.mark.containers
@@ -59,3 +59,9 @@ def test_the_engine_says_why_it_does_not_use_a_runc(tmp_path: Path):
         f"{tmp_path}/runc is not used: its version is 1.1.11, which has no fix for CVE-2024-21626; "
         "install 1.1.12 or newer (Debian 12: 1.1.5+ds1-1+deb12u1), then run `make setup`"
     )
+
+
+def test_a_remedy_is_a_command_that_the_reader_has(tmp_path: Path):
+    assert programs.set_up_by(tmp_path) == "`sandbox-stack local up`"
+    (tmp_path / "Makefile").touch()
+    assert programs.set_up_by(tmp_path) == "`make setup`"

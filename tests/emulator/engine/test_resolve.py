@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from emulator.engine.oci import ImageError
-from emulator.runtime.images import resolve
+from emulator.runtime.sandboxes.images import resolve
 from emulator.services.registry import credentials
-from tests.emulator.conftest import Control
-from tests.emulator.oci import INDEX, MANIFEST, Registry, digest
+from testbed.emulator.control import Control
+from tests.emulator.services.registry.oci import INDEX, MANIFEST, Registry, digest
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def seeded(raw: Control, account: str) -> dict[str, Any]:
 
 def refused(raw: Control, account: str, name: str) -> str:
     with pytest.raises(ImageError) as caught:
-        resolve(raw.emulator.world, account, name)
+        resolve(raw.emulator.state, account, name)
     return str(caught.value)
 
 
 def test_by_tag_and_by_digest(raw: Control, account: str, seeded: dict[str, Any]):
-    world = raw.emulator.world
-    by_tag = resolve(world, account, f"registry.cloudflare.com/{account}/box:v1")
-    by_digest = resolve(world, account, f"registry.cloudflare.com/{account}/box@{seeded['digest']}")
+    state = raw.emulator.state
+    by_tag = resolve(state, account, f"registry.cloudflare.com/{account}/box:v1")
+    by_digest = resolve(state, account, f"registry.cloudflare.com/{account}/box@{seeded['digest']}")
     assert by_tag.digest == by_digest.digest == seeded["digest"]
     assert by_tag.config["config"]["Entrypoint"] == ["/serve"]
     assert by_tag.layers == by_digest.layers
@@ -71,7 +71,7 @@ def test_an_index_gives_the_image_for_linux(raw: Control, account: str, seeded: 
     entries = [other, {**described, "platform": {"os": "linux", "architecture": "arm64"}}]
     index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}
     registry.push_manifest(f"{account}/box", "many", index)
-    found = resolve(raw.emulator.world, account, f"registry.cloudflare.com/{account}/box:many")
+    found = resolve(raw.emulator.state, account, f"registry.cloudflare.com/{account}/box:many")
     assert found.config["config"]["Entrypoint"] == ["/serve"]
     registry.push_manifest(f"{account}/box", "foreign", {**index, "manifests": [other]})
     name = f"registry.cloudflare.com/{account}/box:foreign"
@@ -91,7 +91,7 @@ def test_an_index_gives_the_image_for_the_machine(raw: Control, account: str, fi
     registry.push_manifest(f"{account}/many", "all", {"schemaVersion": 2, "mediaType": INDEX, "manifests": entries})
     name = f"registry.cloudflare.com/{account}/many:all"
     for machine, expected in (("x86_64", "amd64"), ("aarch64", "arm64"), ("riscv64", first)):
-        assert resolve(raw.emulator.world, account, name, machine).config["config"]["Entrypoint"] == [expected]
+        assert resolve(raw.emulator.state, account, name, machine).config["config"]["Entrypoint"] == [expected]
 
 
 @pytest.mark.parametrize("content", ["/etc", "../../..", "sha256:../../../etc", "sha256:" + "0" * 63 + "\n", 7])
@@ -120,7 +120,7 @@ def test_an_image_that_does_not_describe_its_layers(raw: Control, account: str):
 
 def test_an_image_that_was_deleted(raw: Control, account: str, seeded: dict[str, Any]):
     name = f"registry.cloudflare.com/{account}/box@{seeded['digest']}"
-    assert resolve(raw.emulator.world, account, name).digest == seeded["digest"]
+    assert resolve(raw.emulator.state, account, name).digest == seeded["digest"]
     deleted = _registry(raw, account)("DELETE", f"{account}/box/manifests/{seeded['digest']}")
     assert deleted.status_code == 202, deleted.text
     assert refused(raw, account, name) == f"No such image available named {name}"
@@ -138,5 +138,5 @@ def _push(raw: Control, account: str, config: Any) -> str:
 
 
 def _registry(raw: Control, account: str) -> Registry:
-    password = credentials.mint(raw.emulator.world, account, ["pull", "push"], 60)
+    password = credentials.mint(raw.emulator.state, account, ["pull", "push"], 60)
     return Registry(raw.emulator.origin, password)

@@ -1,4 +1,4 @@
-/** Row 13: the code interpreter. Contexts keep their state; results may be text, HTML, images and more. */
+/** The code interpreter. Contexts keep their state; results may be text, HTML, images and more. */
 import type { CodeContext, CreateContextOptions } from "@cloudflare/sandbox";
 import * as v from "valibot";
 

@@ -1,4 +1,4 @@
-/** Row 9: run commands, with working directory, environment, time limit and session; as one answer or as a stream. */
+/** Run commands, with working directory, environment, time limit and session; as one answer or as a stream. */
 import { type ExecEvent, type ExecResult as SdkResult, isPlatformTransientError } from "@cloudflare/sandbox";
 import * as v from "valibot";
 

@@ -1,10 +1,10 @@
-/** Row 10: files, in JSON as text or base64, or as bytes of any size. */
+/** Files, in JSON as text or base64, or as bytes of any size. */
 import * as v from "valibot";
 
 import { Problem } from "../errors.ts";
 import { partOf } from "../http/range.ts";
 import { FILE_ANSWER_LIMIT, FILE_BODY_LIMIT, inMib } from "../limits.ts";
-import { route } from "../route.ts";
+import { type Route, route } from "../route.ts";
 import { retrying } from "../sandboxes.ts";
 import { DEFAULT_TIMEOUT_MS, Encoding, Flag, Path } from "../schemas.ts";
 import { command } from "../shell.ts";
@@ -26,7 +26,22 @@ const Entry = v.object({
   size: v.number(),
   modified: v.string(),
 });
-const Rename = v.strictObject({ from: Path, to: Path });
+
+/** Renaming and moving are asked for in the same way; what they do differs inside the sandbox. */
+function relocation(verb: "rename" | "move", summary: string): Route {
+  const operation = `${verb}File` as const;
+  return route({
+    method: "POST",
+    path: `${AT}/${verb}`,
+    operation,
+    summary,
+    scope: "files:write",
+    body: v.strictObject({ from: Path, to: Path }),
+    async handle({ open, body }) {
+      await (await open()).sandbox[operation](body.from, body.to);
+    },
+  });
+}
 
 export const files = [
   route({
@@ -177,26 +192,6 @@ export const files = [
       await (await open()).sandbox.mkdir(body.path, { recursive: body.recursive });
     },
   }),
-  route({
-    method: "POST",
-    path: `${AT}/rename`,
-    operation: "renameFile",
-    summary: "Rename a file",
-    scope: "files:write",
-    body: Rename,
-    async handle({ open, body }) {
-      await (await open()).sandbox.renameFile(body.from, body.to);
-    },
-  }),
-  route({
-    method: "POST",
-    path: `${AT}/move`,
-    operation: "moveFile",
-    summary: "Move a file to another directory",
-    scope: "files:write",
-    body: Rename,
-    async handle({ open, body }) {
-      await (await open()).sandbox.moveFile(body.from, body.to);
-    },
-  }),
+  relocation("rename", "Rename a file"),
+  relocation("move", "Move a file to another directory"),
 ];

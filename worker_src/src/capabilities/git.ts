@@ -1,4 +1,4 @@
-/** Row 12: clone a repository into a sandbox. */
+/** Clone a repository into a sandbox. */
 import * as v from "valibot";
 
 import { awake } from "../awake.ts";

@@ -1,4 +1,4 @@
-/** Row 16: create, look at, configure and destroy sandboxes, and set-up that runs once per container generation. */
+/** Create, look at, configure and destroy sandboxes, and set-up that runs once per container generation. */
 import * as v from "valibot";
 
 import { awake } from "../awake.ts";

@@ -1,4 +1,4 @@
-/** Row 15: ports of a sandbox, as preview URLs or, for one WebSocket at a time, through the API. */
+/** Ports of a sandbox, as preview URLs or, for one WebSocket at a time, through the API. */
 import * as v from "valibot";
 
 import { openProtocols } from "../auth/protocols.ts";
@@ -33,7 +33,7 @@ function reachable(url: string, request: Request): string {
   return port ? Object.assign(new URL(url), { protocol, port }).href : url;
 }
 
-/** Expose a port, or give the URL it already has. */
+/** Expose a port, or return the URL it already has. */
 export async function expose(
   sandbox: SandboxMethods,
   port: number,

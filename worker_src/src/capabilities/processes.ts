@@ -1,4 +1,4 @@
-/** Row 14: processes in the background. */
+/** Processes in the background. */
 import type { LogEvent, Process } from "@cloudflare/sandbox";
 import * as v from "valibot";
 

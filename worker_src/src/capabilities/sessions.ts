@@ -1,5 +1,5 @@
 /**
- * Row 11: sessions, each a shell with its own directory and environment. Commands and processes name one to run in it.
+ * Sessions, each a shell with its own directory and environment. Commands and processes name one to run in it.
  */
 import * as v from "valibot";
 

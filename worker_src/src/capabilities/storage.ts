@@ -1,4 +1,4 @@
-/** Row 17: backups of a directory to R2 and back, and the tenant's part of a bucket mounted as a directory. */
+/** Backups of a directory to R2 and back, and the tenant's part of a bucket mounted as a directory. */
 import * as v from "valibot";
 
 import { mayReach } from "../egress.ts";

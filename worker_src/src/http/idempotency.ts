@@ -1,5 +1,5 @@
 /**
- * `Idempotency-Key`: the same key with the same request gives the first answer again for a day. Kept in R2, whose
+ * `Idempotency-Key`: the same key with the same request returns the first answer again for a day. Kept in R2, whose
  * conditional writes are atomic everywhere; a key-value store that is consistent only eventually could run a request twice.
  */
 import type { Env } from "../env.ts";

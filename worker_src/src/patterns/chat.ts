@@ -1,5 +1,5 @@
 /**
- * Row 20: a chat agent with a sandbox. KV keeps, for each conversation, which sandbox and session belong to it and what
+ * A chat agent with a sandbox. KV keeps, for each conversation, which sandbox and session belong to it and what
  * was said.
  */
 import * as v from "valibot";
@@ -77,23 +77,18 @@ export const chat = [
     returns: v.object({ answer: v.string(), commands: v.number(), session: v.string() }),
     creates: true,
     handle: (call) =>
-      recorded(
-        call,
-        "chat",
-        async () => {
-          const conversation = (await load(call)) ?? (await begin(call));
-          try {
-            return {
-              ...(await converse(call, conversation, call.body.message, call.body.max_commands)),
-              session: conversation.session,
-            };
-          } finally {
-            conversation.messages = conversation.messages.slice(-MAX_MESSAGES);
-            await store(call.env).put(keyOf(call), JSON.stringify(conversation), { expirationTtl: TTL_S });
-          }
-        },
-        () => "success",
-      ),
+      recorded(call, "chat", async () => {
+        const conversation = (await load(call)) ?? (await begin(call));
+        try {
+          return {
+            ...(await converse(call, conversation, call.body.message, call.body.max_commands)),
+            session: conversation.session,
+          };
+        } finally {
+          conversation.messages = conversation.messages.slice(-MAX_MESSAGES);
+          await store(call.env).put(keyOf(call), JSON.stringify(conversation), { expirationTtl: TTL_S });
+        }
+      }),
   }),
   route({
     method: "GET",

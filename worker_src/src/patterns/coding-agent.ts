@@ -1,4 +1,4 @@
-/** Row 23: a coding agent (the Claude Code CLI) works on a repository: a task goes in, a diff and logs come out. */
+/** A coding agent (the Claude Code CLI) works on a repository: a task goes in, a diff and logs come out. */
 import * as v from "valibot";
 
 import { execute } from "../capabilities/commands.ts";
@@ -86,16 +86,11 @@ export const codingAgent = [
     returns: Result,
     creates: true,
     handle: (call) =>
-      recorded(
-        call,
-        "coding",
-        async () => {
-          const key = call.env.AGENT_API_KEY;
-          if (!key) throw new Problem("not_configured", "Coding tasks need the secret AGENT_API_KEY.");
-          const inside = isAddedOutside(call.env, call.caller, "AGENT_API_KEY") ? undefined : key;
-          return ephemeral(call, randomName("coding"), (sandbox) => work(call, call.body, sandbox, inside));
-        },
-        ({ success }) => (success ? "success" : "failure"),
-      ),
+      recorded(call, "coding", async () => {
+        const key = call.env.AGENT_API_KEY;
+        if (!key) throw new Problem("not_configured", "Coding tasks need the secret AGENT_API_KEY.");
+        const inside = isAddedOutside(call.env, call.caller, "AGENT_API_KEY") ? undefined : key;
+        return ephemeral(call, randomName("coding"), (sandbox) => work(call, call.body, sandbox, inside));
+      }),
   }),
 ];

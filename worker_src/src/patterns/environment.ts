@@ -1,5 +1,5 @@
 /**
- * Row 24: a development environment: files or a repository in place, dependencies installed once per container, the dev
+ * A development environment: files or a repository in place, dependencies installed once per container, the dev
  * server up, a preview URL.
  */
 import type { Process } from "@cloudflare/sandbox";
@@ -134,13 +134,7 @@ export const environments = [
     body: Body,
     returns: Result,
     creates: true,
-    handle: (call) =>
-      recorded(
-        call,
-        "environment",
-        () => up(call, call.body),
-        () => "success",
-      ),
+    handle: (call) => recorded(call, "environment", () => up(call, call.body)),
   }),
   route({
     method: "DELETE",

@@ -3,14 +3,15 @@ import { toProblem } from "../errors.ts";
 import { log } from "../http/log.ts";
 import type { Call } from "../route.ts";
 
-/**
- * Run a pattern and, where the queue is bound, send how it ended. `outcome` names the end of a run that did not throw.
- */
+/** A run that did not throw has failed only where its result says so. */
+const hasSucceeded = (result: unknown): boolean => (result as { success?: boolean }).success !== false;
+
+/** Run a pattern and, where the queue is bound, send how it ended. */
 export async function recorded<T>(
   call: Call,
   pattern: string,
   work: () => Promise<T>,
-  outcome: (result: T) => string,
+  succeeded: (result: T) => boolean = hasSucceeded,
 ): Promise<T> {
   const started = Date.now();
   const send = (ended: string): void => {
@@ -28,7 +29,7 @@ export async function recorded<T>(
   };
   try {
     const result = await work();
-    send(outcome(result));
+    send(succeeded(result) ? "success" : "failure");
     return result;
   } catch (error) {
     send(toProblem(error).code);

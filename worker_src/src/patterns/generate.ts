@@ -1,4 +1,4 @@
-/** Row 22: a model writes code, it runs, and what goes wrong goes back to the model, for a bounded number of tries. */
+/** A model writes code, it runs, and what goes wrong goes back to the model, for a bounded number of tries. */
 import * as v from "valibot";
 
 import { CodeResult, requireLanguage, runOnce } from "../capabilities/code.ts";
@@ -58,11 +58,8 @@ export const generate = [
     returns: Result,
     creates: true,
     handle: (call) =>
-      recorded(
-        call,
-        "generate",
-        () => ephemeral(call, randomName("generate"), (sandbox) => attempt(call, call.body, sandbox)),
-        ({ success }) => (success ? "success" : "failure"),
+      recorded(call, "generate", () =>
+        ephemeral(call, randomName("generate"), (sandbox) => attempt(call, call.body, sandbox)),
       ),
   }),
 ];

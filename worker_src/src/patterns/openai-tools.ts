@@ -1,5 +1,5 @@
 /**
- * Row 25: the SDK's shell and editor for OpenAI Agents, as routes an agent that runs elsewhere can use as its tools.
+ * The SDK's shell and editor for OpenAI Agents, as routes an agent that runs elsewhere can use as its tools.
  */
 import type { Sandbox } from "@cloudflare/sandbox";
 import { Editor, Shell } from "@cloudflare/sandbox/openai";
@@ -33,7 +33,7 @@ interface Applied {
 }
 
 /**
- * An operation that cannot be applied is a result the agent reads and mends; a sandbox that cannot be reached is not.
+ * An operation that cannot be applied is a result the agent reads and fixes; a sandbox that cannot be reached is not.
  */
 async function apply(editor: Editor, operation: v.InferOutput<typeof Operation>): Promise<Applied> {
   const { path, type } = operation;

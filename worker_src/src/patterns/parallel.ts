@@ -1,5 +1,5 @@
 /**
- * Row 26: several pieces of work at once, in sessions of one sandbox or in sandboxes of their own; the results are
+ * Several pieces of work at once, in sessions of one sandbox or in sandboxes of their own; the results are
  * gathered in order.
  */
 import * as v from "valibot";
@@ -73,13 +73,8 @@ export const parallel = [
     returns: v.object({ results: v.array(v.record(v.string(), v.unknown())) }),
     creates: true,
     handle: (call) =>
-      recorded(
-        call,
-        "parallel",
-        async () => ({
-          results: await (call.body.isolation === "sandboxes" ? inSandboxes : inSessions)(call, call.body.tasks),
-        }),
-        () => "success",
-      ),
+      recorded(call, "parallel", async () => ({
+        results: await (call.body.isolation === "sandboxes" ? inSandboxes : inSessions)(call, call.body.tasks),
+      })),
   }),
 ];

@@ -1,4 +1,4 @@
-/** Row 21: a pipeline for one commit: clone, install, test, build, artifact to R2, status to GitHub. */
+/** A pipeline for one commit: clone, install, test, build, artifact to R2, status to GitHub. */
 import * as v from "valibot";
 
 import { execute, view } from "../capabilities/commands.ts";
@@ -114,13 +114,7 @@ export const pipelines = [
     body: Body,
     returns: Result,
     creates: true,
-    handle: (call) =>
-      recorded(
-        call,
-        "pipeline",
-        () => pipeline(call, call.body),
-        ({ success }) => (success ? "success" : "failure"),
-      ),
+    handle: (call) => recorded(call, "pipeline", () => pipeline(call, call.body)),
   }),
   route({
     method: "GET",

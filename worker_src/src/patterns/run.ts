@@ -1,4 +1,4 @@
-/** Row 18: one-shot executor. A sandbox of its own for each run, gone afterwards. */
+/** One-shot executor. A sandbox of its own for each run, gone afterwards. */
 import type { ExecEvent } from "@cloudflare/sandbox";
 import * as v from "valibot";
 
@@ -7,7 +7,7 @@ import { CodeResult, runOnce } from "../capabilities/code.ts";
 import { commandOf, execEvents, execute, view } from "../capabilities/commands.ts";
 import { fromSdkStream, sseResponse } from "../http/sse.ts";
 import { FILE_BODY_LIMIT } from "../limits.ts";
-import { route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 import type { SandboxMethods } from "../sandboxes.ts";
 import {
   Egress,
@@ -51,6 +51,21 @@ const Run = v.pipe(
   v.check((body) => exactlyOne(body), EXACTLY_ONE),
 );
 
+/** Work in a sandbox of its own, with its files in place. */
+function once<T>(
+  call: Call<{ files: v.InferOutput<typeof Files>; egress?: Egress | undefined }>,
+  work: (sandbox: SandboxMethods) => Promise<T>,
+  succeeded?: (result: T) => boolean,
+): Promise<T> {
+  const { files, egress } = call.body;
+  const inside = async (sandbox: SandboxMethods): Promise<T> => {
+    await writeFiles(sandbox, files);
+    return work(sandbox);
+  };
+  const job = (): Promise<T> => ephemeral(call, randomName("run"), inside, egress);
+  return recorded(call, "run", job, succeeded);
+}
+
 export const run = [
   route({
     method: "POST",
@@ -63,23 +78,10 @@ export const run = [
     returns: ExecResult,
     creates: true,
     handle: (call) =>
-      recorded(
-        call,
-        "run",
-        () =>
-          ephemeral(
-            call,
-            randomName("run"),
-            async (sandbox) => {
-              await writeFiles(sandbox, call.body.files);
-              return view(
-                await execute(sandbox, commandOf(call.body), { env: call.body.env, timeoutMs: call.body.timeout_ms }),
-              );
-            },
-            call.body.egress,
-          ),
-        (result) => (result.success ? "success" : "failure"),
-      ),
+      once(call, async (sandbox) => {
+        const { env, timeout_ms: timeoutMs } = call.body;
+        return view(await execute(sandbox, commandOf(call.body), { env, timeoutMs }));
+      }),
   }),
   route({
     method: "POST",
@@ -92,21 +94,13 @@ export const run = [
     returns: CodeResult,
     creates: true,
     handle: (call) =>
-      recorded(
+      once(
         call,
-        "run",
-        () =>
-          ephemeral(
-            call,
-            randomName("run"),
-            async (sandbox) => {
-              const { code, language, env, files, timeout_ms: timeoutMs } = call.body;
-              await writeFiles(sandbox, files);
-              return runOnce(sandbox, code, timeoutMs, language, env);
-            },
-            call.body.egress,
-          ),
-        (result) => (result.error ? "failure" : "success"),
+        (sandbox) => {
+          const { code, language, env, timeout_ms: timeoutMs } = call.body;
+          return runOnce(sandbox, code, timeoutMs, language, env);
+        },
+        (result) => !result.error,
       ),
   }),
   route({

@@ -1,5 +1,5 @@
 /**
- * Row 19: a workspace per user. The same user always gets the same sandbox; the session that is returned keeps
+ * A workspace per user. The same user always gets the same sandbox; the session that is returned keeps
  * directory and environment.
  */
 import * as v from "valibot";

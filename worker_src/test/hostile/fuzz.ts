@@ -7,7 +7,7 @@ import type { Response } from "miniflare";
 import { HERE } from "../../build.mjs";
 import { OPERATIONS, type Operation, sampleRequest } from "../operations.ts";
 import { TIMES } from "../substitute/times.ts";
-import { KEYS, start, type World } from "../world.ts";
+import { KEYS, start, type Deployment } from "../deployment.ts";
 import { answer } from "./answers.ts";
 import { chance } from "./chance.ts";
 import { behave, disturb } from "./frames.ts";
@@ -94,7 +94,7 @@ async function read(response: Response): Promise<Pick<Got, "text" | "whole">> {
 }
 
 export class Fuzz {
-  readonly #world: World;
+  readonly #deployment: Deployment;
   readonly #options: Options;
   readonly #counts = new Map<string, number>();
   readonly #asked = new Map<string, number>();
@@ -112,7 +112,7 @@ export class Fuzz {
     const made: { fuzz?: Fuzz } = {};
     const hostile = await listen((incoming, wire) => made.fuzz!.#harm(incoming, wire));
     const kind = await listen(wellBehaved);
-    const world = await start({
+    const deployment = await start({
       entry: path.join(HERE, "test/substitute/stranger.ts"),
       services: { HOSTILE: hostile.port, HONEST: kind.port },
       bindings: {
@@ -126,12 +126,12 @@ export class Fuzz {
       },
       outbound: () => globalThis.Response.json(MODEL),
     });
-    made.fuzz = new Fuzz(world, options, () => [hostile, kind].forEach((each) => each.close()));
+    made.fuzz = new Fuzz(deployment, options, () => [hostile, kind].forEach((each) => each.close()));
     return made.fuzz.#run();
   }
 
-  private constructor(world: World, options: Options, close: () => void) {
-    [this.#world, this.#options, this.#close] = [world, options, close];
+  private constructor(deployment: Deployment, options: Options, close: () => void) {
+    [this.#deployment, this.#options, this.#close] = [deployment, options, close];
   }
 
   get #over(): boolean {
@@ -169,7 +169,7 @@ export class Fuzz {
     await this.#storage();
     clearInterval(watch);
     this.#close();
-    await this.#world.close();
+    await this.#deployment.close();
     return {
       answers: this.#answers,
       calls: this.#calls,
@@ -222,7 +222,7 @@ export class Fuzz {
     if (operation.id === "sendMessage") body!["max_commands"] = 1;
     if (operation.id === "createSandbox") body!["name"] = lane;
     const upgrade: Record<string, string> = operation.status === 101 ? { upgrade: "websocket" } : {};
-    const response = await this.#world.call(operation.method, target, operation.id === "uploadFile" ? "bytes" : body, {
+    const response = await this.#deployment.call(operation.method, target, operation.id === "uploadFile" ? "bytes" : body, {
       headers: upgrade,
     });
     const { status, headers } = response;
@@ -258,7 +258,7 @@ export class Fuzz {
 
   async #bobs(): Promise<string> {
     const body = { command: "true", timeout_ms: 600_000 };
-    const response = await this.#world.call("POST", "/v1/sandboxes/honest/exec", body, { key: KEYS.bob });
+    const response = await this.#deployment.call("POST", "/v1/sandboxes/honest/exec", body, { key: KEYS.bob });
     const text = await response.text();
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
     return response.ok ? (JSON.parse(text) as { stdout: string }).stdout : `${response.status} ${text}`;
@@ -266,7 +266,7 @@ export class Fuzz {
 
   /** What is stored of a tenant lies where only the tenant's things lie. */
   async #storage(): Promise<void> {
-    const bucket = await this.#world.miniflare.getR2Bucket("FILES_BUCKET");
+    const bucket = await this.#deployment.miniflare.getR2Bucket("FILES_BUCKET");
     const { objects } = await bucket.list();
     const tenants = new Set(objects.map(({ key }) => /^tenants\/([a-z2-7]{26})\//.exec(key)?.[1]));
     if (tenants.size > 1 || tenants.has(undefined)) this.#fault(`files are kept in ${[...tenants].join(", ")}`);

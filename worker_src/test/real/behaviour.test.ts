@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 
 import { HERE } from "../../build.mjs";
 import { allEvents } from "../sse.ts";
-import { call, clean, fresh, told } from "./world.ts";
+import { call, clean, fresh, told } from "./deployment.ts";
 
 afterEach(clean);
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "../sse.ts";
-import { call, clean, fresh } from "./world.ts";
+import { call, clean, fresh } from "./deployment.ts";
 
 afterEach(clean);
 

@@ -1,7 +1,7 @@
 /** What real sandboxes reach, and what is added to their requests outside of them. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
-import { call, clean, fresh, KEYS, outside, redeploy, told } from "./world.ts";
+import { call, clean, fresh, KEYS, outside, redeploy, told } from "./deployment.ts";
 
 /** Of stage.py: what the Worker has and no sandbox may ever see. */
 const SECRETS = ["agent-key-0123456789", "github-token", btoa("x-access-token:github-token"), "model-key"];

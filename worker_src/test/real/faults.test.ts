@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 import { wrong } from "../hostile/oracle.ts";
 import { OPERATIONS } from "../operations.ts";
-import { ask, call, clean, fresh, KEYS, outside, redeploy, STAGE, told, watch } from "./world.ts";
+import { ask, call, clean, fresh, KEYS, outside, redeploy, STAGE, told, watch } from "./deployment.ts";
 
 /** Seconds that a call would take, unless something ends it. */
 const LASTS = 8;

@@ -11,7 +11,7 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { HERE } from "../../build.mjs";
 import { events } from "../sse.ts";
-import { call, clean, fresh, KEYS, outside, STAGE, told } from "./world.ts";
+import { call, clean, fresh, KEYS, outside, STAGE, told } from "./deployment.ts";
 
 const MIB = 1024 * 1024;
 const SIZE = 64 * MIB;

@@ -8,7 +8,7 @@ import path from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 
 import { HERE } from "../../build.mjs";
-import { ask, clean, fresh, KEYS, redeploy, watch } from "./world.ts";
+import { ask, clean, fresh, KEYS, redeploy, watch } from "./deployment.ts";
 
 const PAGE = path.join(HERE, "..", "docs", "worker", "behaviour.md");
 const AT_ONCE = 6;

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "../sse.ts";
-import { ask, call, clean, fresh, KEYS, outside, STAGE, told, watch } from "./world.ts";
+import { ask, call, clean, fresh, KEYS, outside, STAGE, told, watch } from "./deployment.ts";
 
 const { commit } = STAGE;
 /** What the model says next, and what it was asked. */

@@ -1,7 +1,7 @@
-/** Row 15: ports, by preview URLs and by WebSockets through the API. */
+/** Ports, by preview URLs and by WebSockets through the API. */
 import { afterEach, describe, expect, test } from "vitest";
 
-import { API, ask, call, clean, fresh, KEYS } from "./world.ts";
+import { API, ask, call, clean, fresh, KEYS } from "./deployment.ts";
 
 afterEach(clean);
 

@@ -5,7 +5,7 @@
 import { afterAll, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "../sse.ts";
-import { ask, call, clean, fresh, KEYS, told } from "./world.ts";
+import { ask, call, clean, fresh, KEYS, told } from "./deployment.ts";
 
 const SLEEP_S = 3;
 /** A machine under load wakes objects late. */

@@ -1,7 +1,7 @@
-/** Row 17: backups, and the tenant's part of a bucket as a directory. */
+/** Backups, and the tenant's part of a bucket as a directory. */
 import { afterEach, expect, test, vi } from "vitest";
 
-import { call, clean, fresh, KEYS, LOCAL_BUCKETS, objects, told } from "./world.ts";
+import { call, clean, fresh, KEYS, LOCAL_BUCKETS, objects, told } from "./deployment.ts";
 
 afterEach(clean);
 

@@ -2,7 +2,7 @@
 import type { WebSocket } from "miniflare";
 import { afterAll, expect, test } from "vitest";
 
-import { ask, call, clean, fresh, KEYS } from "./world.ts";
+import { ask, call, clean, fresh, KEYS } from "./deployment.ts";
 
 afterAll(clean);
 

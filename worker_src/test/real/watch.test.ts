@@ -3,7 +3,7 @@ import type { Response } from "miniflare";
 import { afterAll, expect, test, vi } from "vitest";
 
 import { events, type Received } from "../sse.ts";
-import { call, clean, fresh } from "./world.ts";
+import { call, clean, fresh } from "./deployment.ts";
 
 afterAll(clean);
 

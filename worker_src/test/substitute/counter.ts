@@ -1,6 +1,7 @@
 /** The deployed class with a container whose server answers every call, and a log of what the object does to answer one. */
 import type { Env } from "../../src/env.ts";
 import { Sandbox as Deployed } from "../../src/index.ts";
+import { idleContainer } from "./idle.ts";
 
 export { ContainerProxy, default } from "../../src/index.ts";
 
@@ -16,14 +17,7 @@ function answer(input: RequestInfo | URL): Response {
 
 export class Sandbox extends Deployed {
   constructor(ctx: DurableObjectState<{}>, env: Env) {
-    const machine = {
-      running: false,
-      start: () => void (machine.running = true),
-      monitor: () => new Promise(() => undefined),
-      destroy: async () => void (machine.running = false),
-      getTcpPort: () => ({ fetch: async (input: RequestInfo | URL) => answer(input) }),
-    };
-    Object.defineProperty(ctx, "container", { value: machine });
+    Object.defineProperty(ctx, "container", { value: idleContainer(answer) });
     for (const name of WRITES) {
       const own = ctx.storage[name].bind(ctx.storage) as (...given: unknown[]) => unknown;
       const value = (...given: unknown[]): unknown => {

@@ -2,6 +2,7 @@
 import type { Env } from "../../src/env.ts";
 import { Sandbox as Deployed } from "../../src/index.ts";
 import { touch } from "../../src/registry.ts";
+import { idleContainer } from "./idle.ts";
 
 export { ContainerProxy } from "../../src/index.ts";
 
@@ -11,13 +12,7 @@ export class Sandbox extends Deployed {
   readonly machine: { running: boolean };
 
   constructor(ctx: DurableObjectState<{}>, env: Env) {
-    const machine = {
-      running: false,
-      start: () => void (machine.running = true),
-      monitor: () => new Promise(() => undefined),
-      destroy: async () => void (machine.running = false),
-      getTcpPort: () => ({ fetch: async () => new Response("up") }),
-    };
+    const machine = idleContainer();
     Object.defineProperty(ctx, "container", { value: machine });
     super(ctx, env);
     this.machine = machine;

@@ -8,38 +8,35 @@ export function asBody(value: unknown): Body {
   return value as Body;
 }
 
-export function text(body: Body, field: string): string {
-  const value = body[field];
-  if (value === undefined || value === null) throw invalid(field, "is required", "required");
-  if (typeof value !== "string") throw invalid(field, "must be a string", "invalid_type");
-  return value;
+/** A value of a kind; undefined where there is none. */
+function optional<T>(body: Body, field: string, kind: string, is: (value: unknown) => boolean): T | undefined {
+  const value = body[field] ?? undefined;
+  if (value !== undefined && !is(value)) throw invalid(field, `must be ${kind}`, "invalid_type");
+  return value as T | undefined;
 }
 
+const isText = (value: unknown) => typeof value === "string";
+
 export function optionalText(body: Body, field: string): string | undefined {
-  return body[field] === undefined || body[field] === null ? undefined : text(body, field);
+  return optional(body, field, "a string", isText);
+}
+
+export function text(body: Body, field: string): string {
+  const value = optionalText(body, field);
+  if (value === undefined) throw invalid(field, "is required", "required");
+  return value;
 }
 
 export function optionalNumber(body: Body, field: string): number | undefined {
-  const value = body[field];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isFinite(value)) throw invalid(field, "must be a number", "invalid_type");
-  return value;
+  return optional(body, field, "a number", Number.isFinite);
 }
 
 export function optionalFlag(body: Body, field: string): boolean | undefined {
-  const value = body[field];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "boolean") throw invalid(field, "must be a boolean", "invalid_type");
-  return value;
+  return optional(body, field, "a boolean", (value) => typeof value === "boolean");
 }
 
 export function optionalTexts(body: Body, field: string): string[] | undefined {
-  const value = body[field];
-  if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) {
-    throw invalid(field, "must be a list of strings", "invalid_type");
-  }
-  return value as string[];
+  return optional(body, field, "a list of strings", (value) => Array.isArray(value) && value.every(isText));
 }
 
 /** Variables for a command; those without a value are left out. */

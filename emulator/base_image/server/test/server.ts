@@ -96,7 +96,7 @@ export class Server {
     return this.call("GET", target);
   }
 
-  /** Run a command and give its result. */
+  /** Run a command and return its result. */
   async run(command: string, sessionId = "test", options: object = {}): Promise<Event> {
     return (await this.post("/api/execute", { command, sessionId, ...options })).body;
   }

@@ -1,4 +1,5 @@
 /** The routes of sessions, commands, processes, ports, files and git. */
+import type { App } from "../app.ts";
 import { checkout } from "../git.ts";
 import { changed, type Event, type Events, now } from "../events.ts";
 import { asBody, type Body, optionalEnv, optionalFlag, optionalNumber, optionalText, text } from "../fields.ts";
@@ -6,7 +7,7 @@ import { invalid } from "../errors.ts";
 import type { Process } from "../processes.ts";
 import { watchPort } from "../ports.ts";
 import { type Call, type Reply, sessionOf } from "./call.ts";
-import type { Routes } from "./router.ts";
+import type { Route, Routes } from "./router.ts";
 
 /** A successful answer. */
 export function ok(fields: Record<string, unknown>): Reply {
@@ -58,6 +59,25 @@ export function logEvents(process: Process): Events {
   return changed([info], process.listen(), (event) => event);
 }
 
+type Answer = Record<string, unknown>;
+
+/** A route that answers a body, of the session that is meant, with fields. */
+export function answered(work: (app: App, body: Body, session: string | undefined) => Answer | Promise<Answer>): Route {
+  return async (app, call) => {
+    const body = call.body();
+    return ok(await work(app, body, sessionOf(call, body)));
+  };
+}
+
+/** The same for a command to start. */
+function begun<T>(work: (process: Process) => T): (app: App, call: Call) => Promise<T> {
+  return async ({ processes }, call) => {
+    const body = call.body();
+    const { command, options } = commandOf(body);
+    return work(await processes.start(command, sessionOf(call, body), options));
+  };
+}
+
 function started(process: Process): Reply {
   const { id, pid, command } = process;
   return ok({ processId: id, pid, command });
@@ -91,17 +111,9 @@ export const ROUTES: Routes = {
     const result = await commands.execute(command, sessionId, options);
     return { json: { success: result.exitCode === 0, ...result, command, duration: 0, timestamp: now(), sessionId } };
   },
-  "POST /api/execute/stream": async ({ processes }, call) => {
-    const body = call.body();
-    const { command, options } = commandOf(body);
-    return { events: commandEvents(await processes.start(command, sessionOf(call, body), options)) };
-  },
+  "POST /api/execute/stream": begun((process) => ({ events: commandEvents(process) })),
 
-  "POST /api/process/start": async ({ processes }, call) => {
-    const body = call.body();
-    const { command, options } = commandOf(body);
-    return started(await processes.start(command, sessionOf(call, body), options));
-  },
+  "POST /api/process/start": begun(started),
   "GET /api/process/list": ({ processes }, call) => ok({ processes: processes.list(call.query.get("status") ?? undefined).map(summary) }),
   "DELETE /api/process/kill-all": async ({ processes }) => ok({ cleanedCount: await processes.killAll() }),
   "GET /api/process/{id}": async ({ processes }, { id }) => ok({ process: details(await processes.get(id)) }),
@@ -125,64 +137,55 @@ export const ROUTES: Routes = {
     return { events: watchPort({ port, mode, path, statusMin, statusMax, processId, interval }, processes) };
   },
 
-  "POST /api/read": async ({ files }, call) => {
-    const body = call.body();
+  "POST /api/read": answered(async ({ files }, body, session) => {
     const path = text(body, "path");
-    return ok({ path, ...(await files.read(path, sessionOf(call, body), optionalText(body, "encoding"))) });
-  },
+    return { path, ...(await files.read(path, session, optionalText(body, "encoding"))) };
+  }),
   "POST /api/read/stream": ({ files }, call) => {
     const body = call.body();
     return { events: files.readEvents(text(body, "path"), sessionOf(call, body)) };
   },
-  "POST /api/write": async ({ files }, call) => {
-    const body = call.body();
+  "POST /api/write": answered(async ({ files }, body, session) => {
     const path = text(body, "path");
-    await files.write(path, text(body, "content"), sessionOf(call, body), optionalText(body, "encoding"));
-    return ok({ path });
-  },
-  "POST /api/delete": async ({ files }, call) => {
-    const body = call.body();
+    await files.write(path, text(body, "content"), session, optionalText(body, "encoding"));
+    return { path };
+  }),
+  "POST /api/delete": answered(async ({ files }, body, session) => {
     const path = text(body, "path");
-    await files.delete(path, sessionOf(call, body));
-    return ok({ path });
-  },
-  "POST /api/rename": async ({ files }, call) => {
-    const body = call.body();
+    await files.delete(path, session);
+    return { path };
+  }),
+  "POST /api/rename": answered(async ({ files }, body, session) => {
     const [path, newPath] = [text(body, "oldPath"), text(body, "newPath")];
-    await files.rename(path, newPath, sessionOf(call, body));
-    return ok({ path, newPath });
-  },
-  "POST /api/move": async ({ files }, call) => {
-    const body = call.body();
+    await files.rename(path, newPath, session);
+    return { path, newPath };
+  }),
+  "POST /api/move": answered(async ({ files }, body, session) => {
     const [path, newPath] = [text(body, "sourcePath"), text(body, "destinationPath")];
-    await files.move(path, newPath, sessionOf(call, body));
-    return ok({ path, newPath });
-  },
-  "POST /api/mkdir": async ({ files }, call) => {
-    const body = call.body();
+    await files.move(path, newPath, session);
+    return { path, newPath };
+  }),
+  "POST /api/mkdir": answered(async ({ files }, body, session) => {
     const [path, recursive] = [text(body, "path"), optionalFlag(body, "recursive") ?? false];
-    await files.mkdir(path, recursive, sessionOf(call, body));
-    return ok({ path, recursive });
-  },
-  "POST /api/list-files": async ({ files }, call) => {
-    const body = call.body();
+    await files.mkdir(path, recursive, session);
+    return { path, recursive };
+  }),
+  "POST /api/list-files": answered(async ({ files }, body, session) => {
     const path = text(body, "path");
     const options = asBody(body.options ?? {});
     const [recursive, includeHidden] = [optionalFlag(options, "recursive"), optionalFlag(options, "includeHidden")];
-    const found = await files.list(path, { recursive, includeHidden }, sessionOf(call, body));
-    return ok({ path, files: found, count: found.length });
-  },
-  "POST /api/exists": async ({ files }, call) => {
-    const body = call.body();
+    const found = await files.list(path, { recursive, includeHidden }, session);
+    return { path, files: found, count: found.length };
+  }),
+  "POST /api/exists": answered(async ({ files }, body, session) => {
     const path = text(body, "path");
-    return ok({ path, exists: await files.exists(path, sessionOf(call, body)) });
-  },
+    return { path, exists: await files.exists(path, session) };
+  }),
 
-  "POST /api/git/checkout": async ({ commands }, call) => {
-    const body = call.body();
+  "POST /api/git/checkout": answered(async ({ commands }, body, session) => {
     const repoUrl = text(body, "repoUrl");
     const [branch, targetDir] = [optionalText(body, "branch"), optionalText(body, "targetDir")];
     const [depth, timeoutMs] = [optionalNumber(body, "depth"), optionalNumber(body, "timeoutMs")];
-    return ok({ repoUrl, ...(await checkout(commands, repoUrl, sessionOf(call, body), { branch, targetDir, depth, timeoutMs })) });
-  },
+    return { repoUrl, ...(await checkout(commands, repoUrl, session, { branch, targetDir, depth, timeoutMs })) };
+  }),
 };

@@ -278,64 +278,32 @@ class TunnelsPart extends Part {
   }
 }
 
-/** The object a peer begins with. */
+const PARTS = {
+  commands: CommandsPart,
+  files: FilesPart,
+  processes: ProcessesPart,
+  ports: PortsPart,
+  git: GitPart,
+  interpreter: InterpreterPart,
+  utils: UtilsPart,
+  backup: BackupPart,
+  watch: WatchPart,
+  tunnels: TunnelsPart,
+};
+
+/** The object a peer begins with: it sees what the prototype has, and nothing else. */
 class Main extends RpcTarget {
   readonly #parts: Record<string, RpcTarget>;
 
   constructor(app: App, tell: TunnelExit) {
     super();
-    this.#parts = {
-      commands: new CommandsPart(app),
-      files: new FilesPart(app),
-      processes: new ProcessesPart(app),
-      ports: new PortsPart(app),
-      git: new GitPart(app),
-      interpreter: new InterpreterPart(app),
-      utils: new UtilsPart(app),
-      backup: new BackupPart(app),
-      watch: new WatchPart(app),
-      tunnels: new TunnelsPart(app, tell),
-    };
+    this.#parts = Object.fromEntries(Object.entries(PARTS).map(([name, Kind]) => [name, new Kind(app, tell)]));
   }
 
-  get commands() {
-    return this.#parts.commands;
-  }
-
-  get files() {
-    return this.#parts.files;
-  }
-
-  get processes() {
-    return this.#parts.processes;
-  }
-
-  get ports() {
-    return this.#parts.ports;
-  }
-
-  get git() {
-    return this.#parts.git;
-  }
-
-  get interpreter() {
-    return this.#parts.interpreter;
-  }
-
-  get utils() {
-    return this.#parts.utils;
-  }
-
-  get backup() {
-    return this.#parts.backup;
-  }
-
-  get watch() {
-    return this.#parts.watch;
-  }
-
-  get tunnels() {
-    return this.#parts.tunnels;
+  static {
+    for (const name of Object.keys(PARTS)) {
+      Object.defineProperty(this.prototype, name, { get: function (this: Main) { return this.#parts[name]; } });
+    }
   }
 }
 

@@ -1,0 +1,1 @@
+"""What deployments take: pulumi beside wrangler, a preview, redeploys under load."""

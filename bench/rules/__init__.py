@@ -1,0 +1,1 @@
+"""What the rules take: in `sandbox-stack check` and in the policy pack."""

@@ -1,0 +1,1 @@
+"""What sandboxes take and leave behind."""

@@ -1,0 +1,1 @@
+"""ContainerApplication: the instances behind a Durable Object class, and their rollouts."""

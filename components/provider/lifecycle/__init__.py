@@ -1,1 +1,0 @@
-"""What decides: pure functions from what is live and what is wanted to what has to be done. No I/O."""

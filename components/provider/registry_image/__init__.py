@@ -1,0 +1,1 @@
+"""RegistryImage: a pushed image in the registry of the account."""

@@ -1,0 +1,1 @@
+"""WorkerScript: a Worker with its modules, bindings, Durable Object classes and containers."""

@@ -1,0 +1,1 @@
+"""FUSE file systems in sandboxes, whose mounts the supervisor makes for them."""

@@ -1,0 +1,1 @@
+"""What a sandbox reaches and what reaches it: addresses, names, interception, and the way out."""

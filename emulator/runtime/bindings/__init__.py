@@ -1,0 +1,1 @@
+"""What bindings of Workers get: how workerd is told of them, and what answers their requests."""

@@ -1,0 +1,10 @@
+"""Headers between the emulator and its own modules in workerd, which nobody else may send."""
+
+OURS = b"x-emulator-"
+"""How their names begin."""
+DISPATCHER_KEY_HEADER = "x-emulator-dispatcher-key"
+KEY_HEADER = "x-emulator-key"
+STORE_HEADER = "x-emulator-store"
+CF_HEADER = "x-emulator-cf"
+PROTOCOL_HEADER = "x-forwarded-proto"
+"""Not of their kind: clients send it, too."""

@@ -1,0 +1,1 @@
+"""HTTP and WebSocket connections passed on to workerd and to the ports of sandboxes."""

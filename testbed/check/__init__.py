@@ -1,0 +1,1 @@
+"""Projects for `sandbox-stack check`."""

@@ -1,0 +1,1 @@
+"""The plugin without an engine, and what it is asked to deploy."""
