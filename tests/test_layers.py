@@ -33,6 +33,7 @@ PURE = (
     "settings",
 )
 PARTS = ("image", "worker", "application", "storage", "domain", "access", "existing", "routes")
+LOOKING_AFTER = ("doctor", "cost", "orphans", "pull_requests", "deployed")
 WHOLE = ("stack", "cli", "__init__", "__main__")
 BRIDGED = {"pulumi", "pulumi_docker_build", "pulumi_docker"}
 GRPC = {"grpc", "google.protobuf", "pulumi.runtime.proto", "pulumi.runtime.rpc"}
@@ -85,7 +86,31 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "wrangler/live",
         },
     ),
-    "components/commands": (set(), {*PURE, "account", "check", "commands", "init", "logs", "smoke", "wrangler"}),
+    # The user's own `pulumi`, run as a program; what a state says is read without it.
+    "components/pulumi_cli": (set(), {"errors", "pulumi_cli"}),
+    # What looks after stacks that are deployed; each says in its own words what it may do to an account.
+    **{
+        f"components/{room}": (
+            {"yaml"},
+            {*PURE, "account", "pulumi_cli", "provider/api_client", "provider/errors", "provider/image_registry", room},
+        )
+        for room in LOOKING_AFTER
+    },
+    "components/commands": (
+        set(),
+        {
+            *PURE,
+            *LOOKING_AFTER,
+            "account",
+            "check",
+            "commands",
+            "init",
+            "logs",
+            "pulumi_cli",
+            "smoke",
+            "wrangler",
+        },
+    ),
     # The policy pack: the rules on resources, served to the engine.
     "components/crossguard": (GRPC, {*PURE, "crossguard", "pulumi_protocol"}),
     "policy": (set(), set()),
