@@ -31,6 +31,11 @@ PURE = (
     "bundle",
     "rules",
     "settings",
+    # What a stack costs, which programs say at preview and comments on pull requests show.
+    "cost/billed",
+    "cost/estimate",
+    "cost/tables",
+    "cost/comment",
 )
 PARTS = ("image", "worker", "application", "storage", "domain", "access", "existing", "routes")
 LOOKING_AFTER = ("doctor", "cost", "orphans", "pull_requests", "deployed")

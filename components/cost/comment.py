@@ -1,0 +1,17 @@
+"""What settings cost a month as Markdown, for comments on pull requests. Pure."""
+
+from ..settings import SandboxSettings
+from .billed import of_settings
+from .estimate import Assumptions, Estimate, estimate
+from .tables import as_markdown, rows, small_print
+
+
+def cost_comment(settings: SandboxSettings, assumptions: Assumptions | None = None, *, alone: bool = True) -> str:
+    """Return a Markdown table of what a stack costs a month by list prices, with its assumptions folded away."""
+    return markdown(estimate(of_settings(settings), assumptions, alone=alone))
+
+
+def markdown(found: Estimate) -> str:
+    """Return an estimate as Markdown."""
+    said = "\n".join(f"- {each}" for each in small_print(found))
+    return f"{as_markdown(rows(found))}\n<details><summary>Assumptions</summary>\n\n{said}\n\n</details>\n"
