@@ -155,6 +155,8 @@ class SandboxStack(pulumi.ComponentResource):
         self.environment = Output.from_input(settings.environment)
         self.sdk_version = Output.from_input(prepared.sdk_version)
         self.register_outputs(self.outputs())
+        if pulumi.runtime.is_dry_run():
+            pulumi.log.info(_cost(settings), resource=self)
 
     def outputs(self) -> dict[str, Output[Any]]:
         """Return the outputs under the names that state and exports use."""
@@ -236,6 +238,15 @@ class _Prepared:
             image=image,
             worker_version_id=worker.version_id,
         )
+
+
+def _cost(settings: SandboxSettings) -> str:
+    """Say in a line what the stack costs a month."""
+    from .cost.estimate import estimate  # noqa: PLC0415 - only previews say it, and the others need not load it
+    from .cost.of_settings import of_settings  # noqa: PLC0415
+    from .cost.tables import range_line  # noqa: PLC0415
+
+    return range_line(estimate(of_settings(settings)))
 
 
 def _looked_up(settings: SandboxSettings, account_id: str, parent: pulumi.Resource) -> SandboxSettings:

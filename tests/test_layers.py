@@ -33,6 +33,7 @@ PURE = (
     "settings",
     # What a stack costs, which programs say at preview and comments on pull requests show.
     "cost/billed",
+    "cost/of_settings",
     "cost/estimate",
     "cost/tables",
     "cost/comment",

@@ -9,7 +9,6 @@ from typing import Final
 
 from ..platform.containers import JURISDICTIONS, REGIONS, Size, instance_type_of
 from ..platform.prices import EGRESS, MONTH_HOURS, PRICES, Meter
-from ..settings import SandboxSettings
 
 _UNSAID: Final = frozenset({"ENAM"})
 """Where instances are taken to run if nothing says where: most of Cloudflare's users are there, and it is cheapest."""
@@ -46,27 +45,8 @@ class Billed:
     """Zones that need Advanced Certificate Manager."""
     scheduled_calls: int = 0
     """Calls of the Worker by its schedules, each month."""
-
-
-def of_settings(settings: SandboxSettings) -> Billed:
-    """Return what of a stack is billed, as its settings say."""
-    storage = settings.storage
-    return Billed(
-        instances=tuple(
-            Instances(
-                kind.name,
-                kind.container.resources,
-                kind.container.max_instances,
-                egress_of(kind.container.regions, kind.container.jurisdiction),
-            )
-            for kind in settings.kinds
-        ),
-        buckets=len(storage.buckets) + len(storage.existing.buckets),
-        namespaces=storage.conversations.enabled + len(storage.existing.namespaces),
-        queues=int(storage.events.enabled),
-        certificates=int(bool(settings.domain and settings.domain.certificate_hosts)),
-        scheduled_calls=sum(calls_a_month(each) for each in settings.worker.schedules),
-    )
+    untold: tuple[str, ...] = ()
+    """Applications whose instances the Worker's code sizes and counts, as those of SDK 1.x: they are not among them."""
 
 
 def egress_of(regions: Iterable[str], jurisdiction: str | None = None) -> Meter:

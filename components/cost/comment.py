@@ -1,8 +1,8 @@
 """What settings cost a month as Markdown, for comments on pull requests. Pure."""
 
 from ..settings import SandboxSettings
-from .billed import of_settings
 from .estimate import Assumptions, Estimate, estimate
+from .of_settings import of_settings
 from .tables import as_markdown, rows, small_print
 
 

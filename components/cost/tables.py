@@ -63,8 +63,22 @@ def small_print(found: Estimate) -> list[str]:
         _uses(said),
         f"All instances at full load, with nothing taken off: {money(found.ceiling)}, which `container/budget` judges.",
         *([f"0.00 in every column: {', '.join(nothing)}."] if nothing else []),
-        "Not counted: storage of Durable Objects, Workers Logs, seats of Zero Trust.",
+        f"Not counted: {_untold(found)}storage of Durable Objects, Workers Logs, seats of Zero Trust.",
     ]
+
+
+def _untold(found: Estimate) -> str:
+    names = ", ".join(found.billed.untold)
+    return f"instances of {names}, whose size and number the Worker's code chooses; " if names else ""
+
+
+def range_line(found: Estimate) -> str:
+    """Return what a stack costs in one sentence, for a preview."""
+    left_out = " without instances, which the Worker's code chooses" if found.billed.untold else ""
+    return (
+        f"about ${money(found.total(IDLE))} (idle) to ${money(found.total(BUSY))} (every instance busy) a month by "
+        f"list prices of {AS_OF}{left_out}; `sandbox-stack cost` tells more"
+    )
 
 
 def _columns(said: Assumptions) -> str:

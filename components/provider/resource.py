@@ -74,6 +74,10 @@ class Resource(ABC):
     def preview(self, old: Inputs, state: Inputs, new: Inputs) -> Values:
         """Return the outputs as far as they are known before the work is done; `old` is empty before a creation."""
 
+    def remark(self, old: Inputs, new: Inputs) -> str:  # noqa: ARG002 - most changes speak for themselves
+        """Say for a preview what the change of an existing resource means that its properties do not show."""
+        return ""
+
     def foreseen(self, run: Run, inputs: Values) -> str:  # noqa: ARG002 - most have nothing to take over
         """Say for a preview what taking over something that exists changes about it; asked where `adopt` is set."""
         return ""

@@ -153,6 +153,8 @@ class Service(ProviderService):
         old = values.revealed(encoding.decode(request.old_inputs)) or inputs
         if request.preview:
             fresh = _reported(context, lambda: kind.preview(old, outputs, new))
+            if words := _reported(context, lambda: kind.remark(old, new)):
+                self._log.remark(request.urn, words)
         else:
             fresh = self._attempt(context, kind, given, lambda: kind.update(self._run(request), old, outputs, new))
         return provider_pb2.UpdateResponse(properties=self._state(kind, given, new, fresh))

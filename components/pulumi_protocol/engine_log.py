@@ -22,6 +22,10 @@ class EngineLog:
         """Show a line that stays and belongs to no resource."""
         self._send(engine_pb2.INFO, "", text)
 
+    def remark(self, urn: str, text: str) -> None:
+        """Show a line that stays beside the resource."""
+        self._send(engine_pb2.INFO, urn, text)
+
     def warn(self, urn: str, text: str) -> None:
         """Show a warning that stays."""
         self._send(engine_pb2.WARNING, urn, text)

@@ -18,7 +18,7 @@ from ..property_types import Problem
 from ..resource import Difference, Inputs, Resource, Run, Values
 from .checks import problems
 from .declaration import DECLARATION
-from .lifecycle import application
+from .lifecycle import application, price
 from .reader import ApplicationReader, Live, application_id, applications
 from .rollout_runner import RolloutRunner
 from .worker_pair import keep_worker
@@ -62,6 +62,10 @@ class ContainerApplication(Resource):
         if application.is_managed(new):
             return shown
         return {**shown, "version": UNKNOWN if rolled else state.get("version", UNKNOWN)}
+
+    def remark(self, old: Inputs, new: Inputs) -> str:
+        """Say what a change of size or number of instances does to their price."""
+        return price.remark(old, new)
 
     def foreseen(self, run: Run, inputs: Values) -> str:
         """Read the application that the class has and compare."""

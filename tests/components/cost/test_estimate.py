@@ -2,9 +2,10 @@
 
 import pytest
 
-from components.cost.billed import Billed, Instances, calls_a_month, egress_of, of_settings
+from components.cost.billed import Billed, Instances, calls_a_month, egress_of
 from components.cost.comment import cost_comment
 from components.cost.estimate import BUSY, COLUMNS, IDLE, TYPICAL, Assumptions, assume, estimate
+from components.cost.of_settings import of_settings
 from components.cost.tables import TOTAL, as_text, rows
 from components.errors import UserError
 from components.platform.containers import INSTANCE_TYPES
@@ -63,6 +64,15 @@ def test_beside_other_stacks_nothing_is_included_and_the_plan_is_paid():
     alone, beside = estimate(billed()), estimate(billed(), alone=False)
     assert Meter.PLAN not in [line.meter for line in beside.columns[IDLE]]
     assert beside.total(TYPICAL) + 5 > alone.total(TYPICAL)
+
+
+def test_instances_that_the_workers_code_chooses_are_not_counted_and_this_is_said():
+    document = {"sdk": {"generation": "1.x", "version": "1.0.0"}, "worker": {"bundle": "dist"}}
+    found = billed(**document)
+    assert (found.instances, found.untold) == ((), ("main",))
+    assert "Not counted: instances of main, whose size and number the Worker's code chooses" in cost_comment(
+        SandboxSettings.parse(document)
+    )
 
 
 def test_columns_rise():
