@@ -59,6 +59,9 @@ GROUPS: Final = {
         "key": Command(
             ".commands.key", "make an API key for the Worker: prints it once, with the settings that allow it"
         ),
+        "cost": Command(
+            ".commands.cost", "estimate what a stack costs a month, from settings, a preview, a workload or the account"
+        ),
         "smoke": Command(".commands.smoke", "ask a deployed Worker whether it works, step by step"),
         "logs": Command(".commands.logs", "follow what a deployed Worker logs and throws"),
     },

@@ -1,5 +1,7 @@
 """What settings cost a month as Markdown, for comments on pull requests. Pure."""
 
+from collections.abc import Sequence
+
 from ..settings import SandboxSettings
 from .estimate import Assumptions, Estimate, estimate
 from .of_settings import of_settings
@@ -13,5 +15,10 @@ def cost_comment(settings: SandboxSettings, assumptions: Assumptions | None = No
 
 def markdown(found: Estimate) -> str:
     """Return an estimate as Markdown."""
-    said = "\n".join(f"- {each}" for each in small_print(found))
-    return f"{as_markdown(rows(found))}\n<details><summary>Assumptions</summary>\n\n{said}\n\n</details>\n"
+    return folded(as_markdown(rows(found)), small_print(found))
+
+
+def folded(table: str, notes: Sequence[str]) -> str:
+    """Return a table with what it takes for granted folded away."""
+    said = "\n".join(f"- {each}" for each in notes)
+    return f"{table}\n<details><summary>Assumptions</summary>\n\n{said}\n\n</details>\n"

@@ -4,7 +4,7 @@ Each column is quantities by meter; the plan's included amounts are taken off on
 them off an account's bill.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -102,22 +102,20 @@ def lines(quantities: Quantities, *, alone: bool = True) -> tuple[Line, ...]:
 
 def _month(billed: Billed, said: Assumptions, *, hours: float, processor: float) -> Quantities:
     """Return what is used in a month in which each instance is awake for some hours."""
-    awake = hours * sum(each.most for each in billed.instances)
-    return {**of_instances(billed.instances, hours, processor, said), **around(billed, said, awake)}
+    awake = [(each, hours * each.most) for each in billed.instances]
+    used = of_instances([(each, time, time * processor) for each, time in awake], said)
+    return {**used, **around(billed, said, sum(time for _, time in awake))}
 
 
-def of_instances(
-    instances: tuple[Instances, ...], hours: float, processor: float, said: Assumptions
-) -> dict[Meter, float]:
-    """Return what instances use that are each awake for some hours, with a share of their processors busy."""
-    used = {Meter.PLAN: 1.0, Meter.MEMORY: 0.0, Meter.PROCESSOR: 0.0, Meter.DISK: 0.0}
-    for each in instances:
-        seconds = hours * 3600 * each.most
-        used[Meter.MEMORY] += seconds * each.size.memory_mib / 1024
-        used[Meter.PROCESSOR] += seconds * each.size.vcpu * processor
-        used[Meter.DISK] += seconds * each.size.disk_mb / 1000
-        used[each.egress] = used.get(each.egress, 0.0) + hours * each.most * said.egress_gb
-    return used
+def of_instances(used: Iterable[tuple[Instances, float, float]], said: Assumptions) -> dict[Meter, float]:
+    """Return what instances use, which are awake for some hours together, and keep their processors busy for some."""
+    found = {Meter.PLAN: 1.0, Meter.MEMORY: 0.0, Meter.PROCESSOR: 0.0, Meter.DISK: 0.0}
+    for each, awake, busy in used:
+        found[Meter.MEMORY] += awake * 3600 * each.size.memory_mib / 1024
+        found[Meter.PROCESSOR] += busy * 3600 * each.size.vcpu
+        found[Meter.DISK] += awake * 3600 * each.size.disk_mb / 1000
+        found[each.egress] = found.get(each.egress, 0.0) + awake * said.egress_gb
+    return found
 
 
 def around(billed: Billed, said: Assumptions, awake: float) -> dict[Meter, float]:

@@ -1,7 +1,8 @@
 """Estimates as tables: rows once, shown as text or as Markdown. Pure."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import asdict
+from typing import Any, Final
 
 from ..platform.prices import AS_OF, MONTH_HOURS, Meter
 from .estimate import BUSY, COLUMNS, IDLE, TYPICAL, Assumptions, Estimate
@@ -94,6 +95,27 @@ def _uses(said: Assumptions) -> str:
         f"{said.alarms:g} alarms), {said.worker_ms:g} ms of the Worker each, {said.egress_gb:g} GB out, "
         f"{said.writes:g} class A and {said.reads:g} class B operations. Each bucket holds {said.stored_gb:g} GB."
     )
+
+
+def as_document(found: Estimate) -> dict[str, Any]:
+    """Return an estimate for programs."""
+    columns = {
+        name: {
+            "lines": [
+                {"meter": line.meter, "quantity": line.quantity, "dollars": round(line.dollars, 4)}
+                for line in found.columns[name]
+            ],
+            "total": round(found.total(name), 2),
+        }
+        for name in COLUMNS
+    }
+    return {
+        "prices_of": AS_OF,
+        "currency": "USD",
+        "assumptions": asdict(found.assumptions),
+        "columns": columns,
+        "ceiling": round(found.ceiling, 2),
+    }
 
 
 def as_text(table: Sequence[Row]) -> str:

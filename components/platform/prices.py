@@ -61,9 +61,11 @@ class Price:
     """Whether what is begun of `per` units is billed in full."""
 
     def of(self, quantity: float, *, included: bool = True) -> float:
-        """Return the US dollars of a month's quantity, with or without what the plan includes."""
+        """Return the US dollars of a month's quantity: of a whole account's, or its share beside what else there is."""
+        if not included:
+            return quantity / self.per * self.dollars
         counted = math.ceil(quantity / self.per) * self.per if self.whole else quantity
-        return max(0.0, counted - (self.included if included else 0)) / self.per * self.dollars
+        return max(0.0, counted - self.included) / self.per * self.dollars
 
 
 PRICES: Final[Mapping[Meter, Price]] = {

@@ -35,6 +35,11 @@ SDK_VERSION: Final = "0.12.10"
 OFFICIAL_IMAGE: Final = f"{IMAGE}:{SDK_VERSION}"
 END_OF_FIXES_OF_0: Final = date(2026, 12, 31)
 
+SLEEP_AFTER: Final = "10m"
+"""How long an unused sandbox of 0.x stays awake if nothing says otherwise."""
+SLEEP_VARIABLE: Final = "SLEEP_AFTER"
+"""By which variable this package's Worker is told otherwise."""
+
 _PYTHON_IN_DEFAULT_UNTIL: Final = (0, 5, 99)
 _VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
