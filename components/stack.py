@@ -154,7 +154,9 @@ class SandboxStack(pulumi.ComponentResource):
         self.service_tokens = gate.service_tokens if gate else Output.secret({})
         self.environment = Output.from_input(settings.environment)
         self.sdk_version = Output.from_input(prepared.sdk_version)
-        self.register_outputs(self.outputs())
+        # The policy pack sees resources alone, and keeps to the budget too.
+        budget = {"budget": settings.budget.monthly_usd} if settings.budget else {}
+        self.register_outputs({**self.outputs(), **budget})
         if pulumi.runtime.is_dry_run():
             pulumi.log.info(_cost(settings), resource=self)
 

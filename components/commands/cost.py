@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ..account.address import api_address
 from ..check.files import is_folder
 from ..check.pulumi_project import read_settings
 from ..cost import chart, plan, tables, usage
@@ -25,16 +24,12 @@ from ..cost.of_settings import of_settings
 from ..cost.preview_file import read_change
 from ..cost.workload import Workload, idle_hours
 from ..errors import UserError, reading_or_writing
-from ..platform import api
 from ..platform.sdk import SLEEP_AFTER, SLEEP_VARIABLE
-from ..provider.api_client import Client
-from ..provider.errors import ProviderError
 from ..settings import SandboxSettings
 from .exits import Exit
 from .formats import JSON, TEXT, add_format, as_json
 
 MARKDOWN: Final = "markdown"
-_NEEDED: Final = {api.ACCOUNT_ID: "the id of the account", api.TOKEN: "an API token of the account"}
 
 
 @dataclass(frozen=True)
@@ -146,14 +141,7 @@ def _workload(arguments: argparse.Namespace, said: Assumptions) -> Shown:
 
 
 def _usage() -> Shown:
-    for name, what in _NEEDED.items():
-        if not os.environ.get(name):
-            raise UserError(f"{name}: is not set; set it to {what}")
-    try:
-        client = Client(os.environ[api.TOKEN], api_address(os.environ))
-        found = usage.usage(client, os.environ[api.ACCOUNT_ID])
-    except ProviderError as error:
-        raise UserError(str(error)) from None
+    found = usage.usage(os.environ)
     return Shown(usage.rows(found), [usage.HONESTLY], usage.as_document(found))
 
 

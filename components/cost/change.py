@@ -20,7 +20,7 @@ class PricedChange:
 
     def difference(self, column: str) -> float:
         """Return the US dollars a month by which a column changes."""
-        return self.after.total(column) - self.before.total(column)
+        return round(self.after.total(column) - self.before.total(column), 2)
 
 
 def priced(change: Change, said: Assumptions, *, alone: bool) -> PricedChange:

@@ -60,6 +60,11 @@ class Line:
     """After what the plan includes."""
 
 
+def total(lines: Iterable[Line]) -> float:
+    """Return the sum of lines in whole cents, so that a table's last row is the sum of those above it."""
+    return round(sum(round(line.dollars, 2) for line in lines), 2)
+
+
 @dataclass(frozen=True)
 class Estimate:
     """What a stack costs a month."""
@@ -72,7 +77,7 @@ class Estimate:
 
     def total(self, column: str) -> float:
         """Return the US dollars of a column."""
-        return sum(line.dollars for line in self.columns[column])
+        return total(self.columns[column])
 
     @property
     def ceiling(self) -> float:

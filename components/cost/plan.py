@@ -7,7 +7,7 @@ from typing import Any
 from ..platform.containers import most_instances
 from ..platform.prices import AS_OF
 from .billed import Billed, Instances
-from .estimate import Assumptions, Line, around, lines, of_instances
+from .estimate import Assumptions, Line, around, lines, of_instances, total
 from .tables import TOTAL, Row, money
 from .workload import Simulated, Workload, simulate
 
@@ -28,7 +28,7 @@ class Plan:
     @property
     def total(self) -> float:
         """US dollars a month."""
-        return sum(line.dollars for line in self.lines)
+        return total(self.lines)
 
     @property
     def limit(self) -> int:

@@ -71,6 +71,7 @@ def stacks(resources: Sequence[Resource]) -> Iterator[tuple[Stack, Places]]:
         told = replace(
             stack,
             environment=_told(root, "environment", places) or stack.environment,
+            budget=_budget(root, places),
             package=Package(locked=_told(root, "sdk_version", places)),
         )
         yield _completed(told, members, by_urn, places), places
@@ -96,6 +97,15 @@ def _completed(stack: Stack, members: Sequence[Resource], by_urn: Mapping[str, R
 
 def _told(root: Resource | None, key: str, places: Places) -> Fact[str] | None:
     return Reader(root, places).fact(key, str) if root else None
+
+
+def _budget(root: Resource | None, places: Places) -> Fact[float] | None:
+    if root is None:
+        return None
+    said = root.value("budget")
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return None
+    return Fact(float(said), Reader(root, places).at("budget"))
 
 
 def _bindings_as_sent(script: Resource | None) -> Mapping[str, Any]:

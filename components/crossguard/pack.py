@@ -91,12 +91,16 @@ class Pack:
         found = [
             each
             for stack, places in facts.stacks(resources)
-            for each in self._judged(replace(stack, budget=self.budget), places)
+            for each in self._judged(replace(stack, budget=self._lower(stack.budget)), places)
             if _key(each[0]) not in self._told
         ]
         late = [each.expired() for each in self.exemptions if each.expires < self.today]
         found += [(each, "") for each in late if self.exceptions_level != OFF]
         return [self._report(finding, urn) for finding, urn in found]
+
+    def _lower(self, said: Fact[float] | None) -> Fact[float] | None:
+        """Return the lower one of the budgets that settings and the configuration of the policies name."""
+        return min((each for each in (said, self.budget) if each), key=lambda each: each.value, default=None)
 
     def _judged(self, stack: Stack, places: Places) -> Iterator[tuple[Finding, str]]:
         valid = [each for each in self.exemptions if each.expires >= self.today]

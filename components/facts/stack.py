@@ -329,7 +329,7 @@ class Stack(_Facts):
     """Set by `check`; rules know dates, never the clock."""
     environment: Fact[str] | None = None
     budget: Fact[float] | None = None
-    """US dollars per month for container instances."""
+    """US dollars per month for all container instances at full load."""
     docker: Fact[bool] | None = None
     """Whether a container engine was found where the image is to be built."""
     protected: tuple[tuple[str, Fact[bool]], ...] | None = None

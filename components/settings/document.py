@@ -10,6 +10,7 @@ from ..platform.sdk import MAIN_CLASS
 from ..rules import CATALOGUE
 from .access import AccessSettings, protected_hosts
 from .base import Section, each, matching, rule
+from .budget import BudgetSettings
 from .container import MANAGED_FIELDS, ContainerSettings
 from .domain import DomainSettings
 from .egress import EgressSettings, covers
@@ -105,6 +106,8 @@ class SandboxSettings(Section):
     egress: EgressSettings = EgressSettings()
     """What sandboxes may reach, and what is added to their requests. A Worker of one's own obeys it where it builds on
     this package's."""
+    budget: BudgetSettings | None = None
+    """What the instances may cost; without it nothing but `max_instances` bounds that."""
     secrets: Annotated[tuple[str, ...], each(_is_variable)] = ()
     """Names of the Worker's secrets. Their values are never settings: `pulumi config set --secret NAME`, or the
     component's argument `secrets`."""
@@ -186,6 +189,14 @@ class SandboxSettings(Section):
                     f"{kind.path('container')}: {', '.join(idle)} cannot be set for SDK 1.x, whose Durable Objects "
                     "manage instances themselves; say it in the Worker's code and remove it here"
                 )
+
+    @rule
+    def _budget_can_be_kept(self) -> None:
+        if self.budget and self.sdk.generation == "1.x":
+            raise ValueError(
+                "budget: nothing here bounds instances of SDK 1.x, whose size and number the Worker's code chooses; "
+                "remove it"
+            )
 
     @rule
     def _worker_can_go_ahead(self) -> None:

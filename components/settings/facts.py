@@ -58,6 +58,7 @@ def facts(
     version = settings.sdk.version or (known.locked.value if known.locked else None)
     return Stack(
         environment=Fact(settings.environment, "environment"),
+        budget=Fact(settings.budget.monthly_usd, "budget.monthly_usd") if settings.budget else None,
         package=known,
         worker=_worker(settings, exports),
         classes=(

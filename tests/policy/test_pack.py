@@ -327,12 +327,33 @@ def test_a_budget_is_kept(stack_of: Run):
     )
 
 
+def test_the_budget_of_settings_is_kept_as_well_and_the_lower_one_counts(stack_of: Run):
+    document = {"image": {"reference": DIGEST}, "container": {"instance_type": "standard-4", "max_instances": 10}}
+    enough = stack_of({**document, "budget": {"monthly_usd": 20_000}})
+    assert judged(enough) == []
+    (found,) = judged(enough, Pack(TODAY, {"container-budget": Setting("mandatory", {"dollars": 1})}))
+    assert "the budget is 1.00" in found.text
+    low = stack_of({**document, "budget": {"monthly_usd": 5}})
+    (found,) = judged(low, Pack(TODAY, {"container-budget": Setting("mandatory", {"dollars": 100_000})}))
+    assert "the budget is 5.00" in found.text
+    assert found.urn.endswith("SandboxStack::box")
+
+
 KEYS = sorted(
     {"scriptName", "script", "compatibilityDate", "compatibilityFlags", "bindings", "classes", "observability"}
     | {"lifecycle", "workersDev", "keepBindings", "className", "schedulingPolicy", "image", "instanceType", "size"}
     | {"maxInstances", "platforms", "build", "name", "jurisdiction", "bucketName", "enabled", "rules", "pattern"}
     | {"proxied", "hosts", "zoneId", "environment", "sdk_version", "text", "type", "storage", "container", "images"}
-    | {"conditions", "prefix", "deleteObjectsTransition", "Sandbox", "BACKUP_BUCKET", "ENVIRONMENT", "platform"}
+    | {
+        "budget",
+        "conditions",
+        "prefix",
+        "deleteObjectsTransition",
+        "Sandbox",
+        "BACKUP_BUCKET",
+        "ENVIRONMENT",
+        "platform",
+    }
 )
 LEAVES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.just(UNKNOWN), st.text(max_size=8),

@@ -57,6 +57,8 @@ REFUSED: dict[str, dict[str, Any]] = {
     "image/secret-in-layer": {"image.environment": {"SETTINGS": "ghp_" + "a" * 36}},
     "auth/plain-text-secret": {"worker.variables": {"API_TOKEN": "abc"}},
     "auth/container-secret": {"container.environment": {"API_TOKEN": "abc"}},
+    # A loop or an attack would cost more than was meant to be spent.
+    "container/budget": {"budget": {"monthly_usd": 1}},
     # The constructor of the Sandbox class throws.
     "storage/backup-endpoint": {"worker.variables": {"BACKUP_BUCKET_ENDPOINT": "http://account.example"}},
 }
@@ -92,6 +94,7 @@ CHOICES: dict[str, list[Any]] = {
     "image.variant": ["python", "opencode", "musl", "desktop"],
     "image.environment": [{"NODE_ENV": "production", "COMMAND_TIMEOUT_MS": "1"}, {"URL": "https://a.example:8080/b"}],
     "image.dockerfile": ["Dockerfile"],
+    "budget": [{"monthly_usd": 1_000_000}, {"monthly_usd": 2e9}],
     "container.instance_type": ["lite", "standard-4"],
     "container.size": [{"vcpu": 4, "memory_mib": 12288, "disk_mb": 20000}],
     "container.max_instances": [1, 375, 6000],
