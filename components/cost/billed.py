@@ -5,13 +5,9 @@ Settings and previews both end here, so that an estimate is the same wherever it
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from ..platform.containers import JURISDICTIONS, REGIONS, Size, instance_type_of
 from ..platform.prices import EGRESS, MONTH_HOURS, PRICES, Meter
-
-_UNSAID: Final = frozenset({"ENAM"})
-"""Where instances are taken to run if nothing says where: most of Cloudflare's users are there, and it is cheapest."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +46,13 @@ class Billed:
 
 
 def egress_of(regions: Iterable[str], jurisdiction: str | None = None) -> Meter:
-    """Return how what leaves instances counts: the dearest of the places where they may run."""
-    places = set(regions) or JURISDICTIONS.get(jurisdiction or "", _UNSAID)
-    return max((EGRESS[each] for each in REGIONS if each in places), key=lambda meter: PRICES[meter].dollars)
+    """Return how what leaves instances counts: the dearest of the places where they may run.
+
+    If nothing says where, as in North America and Europe: most instances are there.
+    """
+    places = set(regions) or JURISDICTIONS.get(jurisdiction or "", frozenset())
+    possible = [EGRESS[each] for each in REGIONS if each in places] or [Meter.EGRESS_WEST]
+    return max(possible, key=lambda meter: PRICES[meter].dollars)
 
 
 def calls_a_month(schedule: str) -> int:

@@ -15,6 +15,9 @@ COMMANDS: list[list[str]] = [
     ["check"],
     ["check", "--exceptions"],
     ["check", "--severity"],
+    ["cost"],
+    ["cost", "--preview"],
+    ["cost", "--stack"],
     ["export"],
     ["export", "--stack"],
     ["import"],
@@ -45,7 +48,11 @@ def test_a_mistake_is_told_and_refused(
 
 
 @pytest.mark.parametrize("wrong", ["binary/below", "loop/below", "loop", "x" * 5000, "shut/below"])
-@pytest.mark.parametrize("command", [["export", "--out"], ["import", "--into"], ["init", "--yes"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [["export", "--out"], ["import", "--into"], ["init", "--yes"], ["cost", "--workload", "--svg"]],
+    ids=" ".join,
+)
 def test_a_place_that_cannot_be_written_is_told_and_refused(
     command: list[str], wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
