@@ -40,8 +40,13 @@ def priced(file: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> s
     return capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_preview_says_what_a_change_costs(
-    cloud: Cloud, tools_provided: Toolchain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cloud: Cloud,
+    tools_provided: Toolchain,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ):
     folder = tmp_path / "checkout"
     copy_of_the_program(folder)
@@ -62,6 +67,16 @@ def test_a_preview_says_what_a_change_costs(
     assert "a difference of" not in first
     assert "about $" not in project.up(), "an update that was previewed says it once"
     assert "a difference of" not in previewed(project, "--expect-no-changes")
+
+    application = json.loads(project.succeed("stack", "output", "--json"))["application_ids"]["main"]
+    awake = f"/containers/{served.account_id}/applications/{application}/instances"
+    cloud.control("PUT", awake, json={"state": "running"})
+    for name, value in cloud.env.items():
+        monkeypatch.setenv(name, value)
+    assert cli.main(["cost", "--usage"]) == Exit.DONE
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["sandbox-test-main", "lite", "1", "of", "3", "5.22"] in rows
+    assert ["Total", "1", "5.22"] in rows
 
     settings(container=LARGE)
     assert DIFFERENCE in previewed(project)
