@@ -290,10 +290,15 @@ class Egress(_Facts):
 
 @dataclass(frozen=True)
 class Token(_Facts):
-    """The API token a deployment uses, or one it makes."""
+    """The API token a deployment uses."""
 
     where: str = "token"
+    status: Fact[str] | None = None
+    """What the API says of it: `active`, or why it cannot be used."""
     permissions: Fact[frozenset[str]] | None = None
+    """What it holds, as `platform.permissions.label` writes it; known only where the token may read itself."""
+    refused: Fact[frozenset[str]] | None = None
+    """What it certainly lacks, as not even a read was allowed; for a token that may not read itself."""
     needed: Fact[frozenset[str]] | None = None
     expires: Fact[date | None] | None = None
 
@@ -318,6 +323,53 @@ class Live(_Facts):
     where: str = "live"
     image_version: Fact[str] | None = None
     """SDK version of the image that the application runs."""
+    worker_version: Fact[str] | None = None
+    """SDK version that the Worker is made with."""
+
+
+@dataclass(frozen=True)
+class Zone(_Facts):
+    """A zone that the stack is to be deployed to."""
+
+    name: Fact[str]
+    status: Fact[str | None] | None = None
+    """`active`, or how far its set-up is; `Fact(None, …)` if the account has no such zone."""
+    where: str = "zone"
+
+
+@dataclass(frozen=True)
+class Account(_Facts):
+    """The account that the stack is to be deployed to."""
+
+    where: str = "account"
+    containers: Fact[bool] | None = None
+    """Whether it may run containers."""
+    limits: Fact[Size] | None = None
+    """What all its instances together may have."""
+    zones: tuple[Zone, ...] | None = None
+    certified: Fact[tuple[str, ...]] | None = None
+    """Hosts of the certificates that are active, wildcards as they are."""
+    hosts: tuple[Fact[str], ...] | None = None
+    """Hosts of the stack that need a certificate."""
+    may_order: Fact[bool] | None = None
+    """Whether this stack orders what is missing, and the zone has Advanced Certificate Manager for it."""
+    unreached: tuple[Fact[str], ...] | None = None
+    """Hosts that a live stack serves and that did not answer, each with what was asked."""
+    clock_ahead: Fact[int] | None = None
+    """Seconds by which the clock here is ahead of Cloudflare's."""
+
+
+@dataclass(frozen=True)
+class Tools(_Facts):
+    """What deploys, on this machine."""
+
+    where: str = "tools"
+    engine: Fact[str | None] | None = None
+    """Version of the `pulumi` on PATH; `Fact(None, …)` if there is none."""
+    sdk: Fact[str] | None = None
+    """Version of Pulumi's Python SDK that programs run with."""
+    lacking: tuple[Fact[str], ...] | None = None
+    """Plugins that are needed and not installed, each as `name version`."""
 
 
 @dataclass(frozen=True)
@@ -346,5 +398,7 @@ class Stack(_Facts):
     token: Token = field(default_factory=Token)
     supply: SupplyChain = field(default_factory=SupplyChain)
     live: Live = field(default_factory=Live)
+    account: Account = field(default_factory=Account)
+    tools: Tools = field(default_factory=Tools)
     drift: tuple[Fact[str], ...] | None = None
     """Settings about which a wrangler configuration beside them says otherwise: `file place` each."""

@@ -13,6 +13,7 @@ from typing import cast
 from ..errors import UserError
 from ..facts.stack import Stack
 from . import (
+    account,
     auth,
     callers,
     classes,
@@ -65,6 +66,7 @@ _MODULES = (
     code,
     commands,
     drift,
+    account,
 )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from ..facts.stack import LASTING, Access, Binding, Container, Fact, Source, Stack, Token, Worker
 from ..platform.bindings import DURABLE_OBJECT, PLAIN_TEXT, SECRET_TEXT
+from ..platform.permissions import allows, serves
 from .features import containers, uses, variables
 from .finding import Hit, advisory, hit, mandatory
 from .secrets import looks_secret, shown
@@ -158,20 +159,52 @@ def _token(has: set[str], needs: set[str]) -> Stack:
     return Stack(token=Token.of(permissions=frozenset(has), needed=frozenset(needs)))
 
 
+def _refused(*permissions: str, needs: tuple[str, ...]) -> Stack:
+    return Stack(token=Token.of(refused=frozenset(permissions), needed=frozenset(needs)))
+
+
+@mandatory(
+    "auth/token-valid",
+    "The deployment's token can be used",
+    why="Nothing can be read or deployed with it.",
+    remedy="Make a new token, as `sandbox-stack doctor --create-token` does with one that may make tokens, and set "
+    "CLOUDFLARE_API_TOKEN to it.",
+    link="/fundamentals/api/troubleshooting/",
+    good=[Stack(token=Token.of(status="active"))],
+    bad=[Stack(token=Token.of(status="expired"))],
+)
+def token_valid(stack: Stack) -> Iterator[Hit]:
+    status = stack.token.status
+    if status and status.value != "active":
+        yield hit(status.where, f"the token is {status.value}")
+
+
 @mandatory(
     "auth/token-lacks",
     "The deployment's token may do what the stack needs",
     why="A missing permission is noticed half-way: the Worker is live and its container is not.",
     remedy="Add to the token: {missing}.",
     link="/fundamentals/api/reference/permissions/",
-    good=[_token({"Workers Scripts Write", "DNS Write"}, {"Workers Scripts Write"})],
-    bad=[_token({"Workers Scripts Write"}, {"Workers Scripts Write", "Workers Containers Write"})],
+    good=[
+        _token({"Workers Scripts Write", "DNS Write"}, {"Workers Scripts Write"}),
+        _token({"Zone Write (a.example)"}, {"Zone Read (a.example)"}),
+        _refused("DNS Write (a.example)", needs=("Zone Read (a.example)",)),
+    ],
+    bad=[
+        _token({"Workers Scripts Write"}, {"Workers Scripts Write", "Workers Containers Write"}),
+        _token({"Queues Read"}, {"Queues Write"}),
+        _token({"DNS Write (a.example)"}, {"DNS Write (b.example)"}),
+        _refused("DNS Write (a.example)", needs=("DNS Write (a.example)", "Zone Read (a.example)")),
+    ],
+    also=["auth/token-surplus"],
 )
 def token_lacks(stack: Stack) -> Iterator[Hit]:
-    has, needs = stack.token.permissions, stack.token.needed
-    if has and needs and needs.value - has.value:
-        missing = ", ".join(sorted(needs.value - has.value))
-        yield hit(has.where, f"the token lacks {missing}", missing=missing)
+    has, refused, needs = stack.token.permissions, stack.token.refused, stack.token.needed
+    for each in sorted(needs.value) if needs else ():
+        if has and not allows(has.value, each):
+            yield hit(has.where, f"the token lacks {each}", missing=each)
+        elif refused and each in refused.value:
+            yield hit(refused.where, f"the token lacks {each}", missing=each)
 
 
 @mandatory(
@@ -182,12 +215,35 @@ def token_lacks(stack: Stack) -> Iterator[Hit]:
     link="/fundamentals/api/get-started/create-token/",
     good=[_token({"Workers Scripts Write"}, set()), _token({"Billing Write"}, {"Billing Write"})],
     bad=[_token({"Account API Tokens Write"}, set())],
+    also=["auth/token-surplus"],
 )
 def token_scope(stack: Stack) -> Iterator[Hit]:
     has, needs = stack.token.permissions, stack.token.needed
     if has and needs and (has.value & _BROAD) - needs.value:
         surplus = ", ".join(sorted((has.value & _BROAD) - needs.value))
         yield hit(has.where, f"the token has {surplus}", surplus=surplus)
+
+
+@advisory(
+    "auth/token-surplus",
+    "The deployment's token may do no more than the stack needs",
+    why="What a token may do without need is what a leaked one is used for.",
+    remedy="Remove from the token: {surplus}.",
+    link="/fundamentals/api/get-started/create-token/",
+    good=[
+        _token({"Zone Read (a.example)"}, {"Zone Read (a.example)"}),
+        _token({"DNS Read (a.example)", "DNS Write (a.example)"}, {"DNS Write (a.example)"}),
+    ],
+    bad=[
+        _token({"Zone Write (a.example)"}, {"Zone Read (a.example)"}),
+        _token({"D1 Read", "D1 Write", "Queues Write"}, {"Queues Write"}),
+    ],
+)
+def token_surplus(stack: Stack) -> Iterator[Hit]:
+    has, needs = stack.token.permissions, stack.token.needed
+    if has and needs:
+        surplus = ", ".join(sorted(each for each in has.value if not serves(each, needs.value)))
+        yield from [hit(has.where, f"the stack does not need {surplus}", surplus=surplus)] if surplus else ()
 
 
 _TODAY: Final = date(2026, 11, 16)

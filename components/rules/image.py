@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from ..facts.stack import LASTING, THROW_AWAY, Container, Fact, Image, Stack
-from ..platform.containers import DEFAULT_INSTANCE_TYPE, IMAGE_PLATFORM, INSTANCE_TYPES, MANAGED, REGISTRY, size_of
+from ..platform.containers import DEFAULT_INSTANCE_TYPE, IMAGE_PLATFORM, INSTANCE_TYPES, MANAGED, REGISTRY, Size, size_of
 from ..platform.references import parse
 from ..platform.sdk import IMAGE, OFFICIAL_IMAGE, REPOSITORY, SDK_VERSION, VARIANTS, has_python
 from ..platform.sdk_support import Tag, is_official
@@ -285,18 +285,23 @@ def _sized(size: int, type_: str | None = DEFAULT_INSTANCE_TYPE) -> Stack:
     return Stack(containers=(Container(image=image, instance_type=Fact(type_, "container.instance_type")),))
 
 
+def _on_disk(size: int, disk: int) -> Stack:
+    return Stack(containers=(Container.of(image=Image.of(size_mb=size), size=Size(1, 3072, disk)),))
+
+
 @mandatory(
     "image/fits-disk",
     "The image fits on the instance's disk",
     why="An image larger than the disk cannot be unpacked; instances fail to start with a pull error.",
     remedy="Make the image smaller, or take an instance type with more than {size} MB of disk.",
     link="/containers/platform-details/limits/",
-    good=[_sized(2000), _sized(2001, "basic"), _sized(2001, "large")],
-    bad=[_sized(2001), _sized(2001, None)],
+    good=[_sized(2000), _sized(2001, "basic"), _sized(2001, "large"), _on_disk(2001, 2001)],
+    bad=[_sized(2001), _sized(2001, None), _on_disk(2002, 2001)],
 )
 def fits_disk(stack: Stack) -> Iterator[Hit]:
     for container, image in images(stack):
         type_ = size_of(container.instance_type.value) if container.instance_type else None
+        type_ = container.size.value if container.size else type_
         if type_ and image.size_mb and image.size_mb.value > type_.disk_mb:
             size = image.size_mb
             yield hit(size.where, f"the image has {size.value} MB, the disk {type_.disk_mb}", size=size.value)

@@ -363,22 +363,23 @@ def _without_python(image: Image | None) -> Fact[Tag] | None:
     return None
 
 
-def _live(version: str, live: str) -> Stack:
-    return Stack(package=Package.of(locked=version), live=Live.of(image_version=live))
+def _live(version: str, **live: str) -> Stack:
+    return Stack(package=Package.of(locked=version), live=Live.of(**live))
 
 
 @advisory(
     "versions/live",
-    "The live image has the package's version",
-    why="Until the rollout has replaced every instance, new code talks to old servers.",
-    remedy="Deploy image and Worker together and wait for the rollout; the live image is {live}.",
+    "What is live has the package's version",
+    why="Until the rollout has replaced Worker and every instance, new code talks to old servers.",
+    remedy="Deploy image and Worker together and wait for the rollout; the live {part} has {live}.",
     link="/containers/configuration/rollouts/",
     since="SDK 0.4.6",
-    good=[_live(SDK_VERSION, SDK_VERSION)],
-    bad=[_live(SDK_VERSION, "0.12.9")],
+    good=[_live(SDK_VERSION, image_version=SDK_VERSION, worker_version=SDK_VERSION)],
+    bad=[_live(SDK_VERSION, image_version="0.12.9"), _live(SDK_VERSION, worker_version="0.12.9")],
 )
 def live(stack: Stack) -> Iterator[Hit]:
-    version, running = sdk(stack), stack.live.image_version
-    if version and running and exact(running.value) != version.value:
-        what = f"the live image has version {running.value}, the package {version.value}"
-        yield hit(running.where, what, live=running.value)
+    version = sdk(stack)
+    for part, running in (("image", stack.live.image_version), ("Worker", stack.live.worker_version)):
+        if version and running and exact(running.value) != version.value:
+            what = f"the live {part} has version {running.value}, the package {version.value}"
+            yield hit(running.where, what, part=part, live=running.value)
