@@ -45,6 +45,9 @@ GROUPS: Final = {
         "check": Command(
             ".commands.check", "find the known mistakes in a wrangler or Pulumi project and say how to fix each"
         ),
+        "doctor": Command(
+            ".commands.doctor", "say what token, account and machine lack before a stack is deployed; make its token"
+        ),
         "policy": Command(
             ".commands.policy", "print the folder of the policy pack, for `pulumi preview --policy-pack`"
         ),

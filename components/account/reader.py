@@ -47,6 +47,16 @@ class Account:
         self._client, self.account_id = client, account_id
         self._path = f"/accounts/{account_id}"
 
+    @property
+    def client(self) -> Client:
+        """What it asks with."""
+        return self._client
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is an emulated account on this machine."""
+        return bool(self._client.local_host)
+
     def titles(self) -> dict[str, str]:
         """Return the titles of KV namespaces by id."""
         return {each["id"]: each["title"] for each in self._client.pages(f"{self._path}/storage/kv/namespaces")}
@@ -81,10 +91,10 @@ class Account:
 
     def classes(self) -> Iterator[ContainerClass]:
         """Return every class that has containers, by script."""
-        for owner, each in self._applications():
+        for owner, each in self.applications():
             yield ContainerClass(owner["script"], owner["class"], each["name"], each["scheduling_policy"])
 
-    def _applications(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    def applications(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
         """Return every application with the namespace that it belongs to."""
         namespaces = {
             each["id"]: each
@@ -115,7 +125,7 @@ class Account:
             classes={name: each["storage"] for name, each in classes.items()},
             declared=inputs["lifecycle"] == EXPORTS,
             images={name: each.get("container", {}).get("images", {}) for name, each in classes.items()},
-            applications={owner["class"]: each for owner, each in self._applications() if owner["script"] == script},
+            applications={owner["class"]: each for owner, each in self.applications() if owner["script"] == script},
             schedules=tuple(each["cron"] for each in self._client.get(f"{path}/schedules")["schedules"]),
             routes=(*self._routes_to(script), *self._domains_of(script)),
         )

@@ -8,20 +8,17 @@ from typing import Final
 
 from ..bundle import packaged
 from ..bundle.worker import sdk_version
-from ..check.files import is_folder
-from ..check.pulumi_project import read_settings
 from ..errors import reading_or_writing
-from ..settings import SandboxSettings
 from ..wrangler.export import Exported, Place, exported
 from ..wrangler.project import ProjectError, write
 from .exits import Exit
 from .formats import JSON, add_format, as_json
+from .projects import add_project, chosen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("project", nargs="?", default=".", help="folder of the Pulumi project")
-    parser.add_argument("--stack", metavar="NAME", help="the stack; to be named where there are several")
+    add_project(parser)
     parser.add_argument("--out", metavar="FILE", help="where to write it, such as wrangler.jsonc; printed if left out")
     parser.add_argument("--replace", action="store_true", help="write over a file that this command wrote before")
     add_format(parser, help="json is without comments, and has what the configuration does not say")
@@ -41,16 +38,7 @@ def run(arguments: argparse.Namespace) -> Exit:
 
 def _made(arguments: argparse.Namespace) -> tuple[Place, Exported]:
     folder = Path(arguments.project)
-    if not is_folder(folder):
-        raise ProjectError(f"{folder}: there is no such folder; name that of a Pulumi project")
-    stacks = read_settings(folder)
-    names = ", ".join(sorted(stacks)) or "none"
-    if arguments.stack is None and len(stacks) != 1:
-        raise ProjectError(f"{folder} has the stacks {names} with settings; name one with --stack")
-    stack = arguments.stack or next(iter(stacks))
-    if stack not in stacks:
-        raise ProjectError(f"{folder} has no stack {stack} with settings ({names})")
-    settings = SandboxSettings.parse(stacks[stack])
+    stack, settings = chosen(folder, arguments.stack)
     with reading_or_writing(arguments.out or folder, _ELSEWHERE):
         home = Path(arguments.out).resolve().parent if arguments.out else Path.cwd()
         way = Path(os.path.relpath(folder.resolve(), home)).as_posix()

@@ -12,6 +12,10 @@ _COLOURS: Final[Mapping[str, int]] = {
     "advisory": _YELLOW,
     "not run": _YELLOW,
     "passed": _GREEN,
+    "missing": _RED,
+    "advice": _YELLOW,
+    "unseen": _YELLOW,
+    "ok": _GREEN,
 }
 
 

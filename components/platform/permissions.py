@@ -13,7 +13,6 @@ from typing import Final
 
 ACCOUNT: Final = "com.cloudflare.api.account"
 ZONE: Final = "com.cloudflare.api.account.zone"
-EVERY_ZONE: Final = f"{ZONE}.*"
 READ, WRITE = "Read", "Write"
 
 

@@ -94,7 +94,8 @@ def _zone(status: str | None) -> Stack:
     "account/zone",
     "The zone is in the account and active",
     why="Records, routes and certificates are made in the zone, and work once its name servers are Cloudflare's.",
-    remedy="Add {zone} to the account and point its name servers to Cloudflare, or name another zone.",
+    remedy="Add {zone} to the account and point its name servers to Cloudflare, name another zone, or give the token "
+    "`Zone Read` for it.",
     link="/fundamentals/manage-domains/add-site/",
     good=[_zone("active")],
     bad=[_zone("pending"), _zone(None)],

@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Mapping
 
 from ..facts.stack import LASTING, THROW_AWAY, Container, Fact, Image, Stack
-from ..platform.containers import DEFAULT_INSTANCE_TYPE, IMAGE_PLATFORM, INSTANCE_TYPES, MANAGED, REGISTRY, Size, size_of
+from ..platform.containers import (
+    DEFAULT_INSTANCE_TYPE,
+    IMAGE_PLATFORM,
+    INSTANCE_TYPES,
+    MANAGED,
+    REGISTRY,
+    Size,
+    size_of,
+)
 from ..platform.references import parse
 from ..platform.sdk import IMAGE, OFFICIAL_IMAGE, REPOSITORY, SDK_VERSION, VARIANTS, has_python
 from ..platform.sdk_support import Tag, is_official
