@@ -22,12 +22,11 @@ _PATH: Final = "PATH"
 def tools(environment: Mapping[str, str], builders: Collection[str]) -> Tools:
     """Return which `pulumi` is on PATH, and which plugins a stack needs that are not installed."""
     program = shutil.which("pulumi", path=environment.get(_PATH))
-    sdk = Fact(version("pulumi"), "requirements")
     if program is None:
-        return Tools(engine=Fact(None, _PATH), sdk=sdk)
+        return Tools(engine=Fact(None, _PATH))
     told = _said(environment, program, "version")
     engine = Fact(told.strip().removeprefix("v"), program) if told else None
-    return Tools(engine=engine, sdk=sdk, lacking=_lacking(environment, program, builders))
+    return Tools(engine=engine, lacking=_lacking(environment, program, builders))
 
 
 def _lacking(environment: Mapping[str, str], program: str, builders: Collection[str]) -> tuple[Fact[str], ...] | None:
@@ -52,7 +51,8 @@ def _version(name: str) -> str | None:
 
 
 def _on_path(environment: Mapping[str, str], name: str) -> bool:
-    return shutil.which(f"pulumi-resource-{name}", path=environment.get(_PATH)) is not None
+    ignored = environment.get("PULUMI_IGNORE_AMBIENT_PLUGINS", "").lower() in {"1", "true"}
+    return not ignored and shutil.which(f"pulumi-resource-{name}", path=environment.get(_PATH)) is not None
 
 
 def _said(environment: Mapping[str, str], program: str, *arguments: str) -> str | None:

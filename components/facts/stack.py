@@ -366,8 +366,6 @@ class Tools(_Facts):
     where: str = "tools"
     engine: Fact[str | None] | None = None
     """Version of the `pulumi` on PATH; `Fact(None, …)` if there is none."""
-    sdk: Fact[str] | None = None
-    """Version of Pulumi's Python SDK that programs run with."""
     lacking: tuple[Fact[str], ...] | None = None
     """Plugins that are needed and not installed, each as `name version`."""
 

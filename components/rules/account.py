@@ -5,6 +5,7 @@ from typing import Final
 
 from ..facts.stack import Account, Container, Fact, Stack, Tools, Zone
 from ..platform.containers import Size, size_of
+from ..platform.engine import OLDEST
 from ..platform.previews import one_below
 from .features import containers
 from .finding import Hit, advisory, hit, mandatory
@@ -182,27 +183,25 @@ def clock(stack: Stack) -> Iterator[Hit]:
 _INSTALL: Final = "https://www.pulumi.com/docs/iac/download-install/"
 
 
-def _engine(version: str | None, sdk: str = "3.272.0") -> Stack:
-    return Stack(tools=Tools.of(engine=Fact(version, "PATH"), sdk=sdk))
+def _engine(version: str | None) -> Stack:
+    return Stack(tools=Tools(engine=Fact(version, "PATH")))
 
 
 @mandatory(
     "account/engine",
-    "Pulumi's engine is there, and not older than its Python SDK",
-    why="Programs talk to the engine by the protocol of their SDK; an older engine does not know all of it.",
-    remedy="Install Pulumi {wanted} or newer.",
+    "Pulumi's engine is there, and not older than what this package is tested with",
+    why="Programs talk to the engine by a protocol that grows; an older engine does not know all of it.",
+    remedy=f"Install Pulumi {OLDEST} or newer.",
     link=_INSTALL,
-    good=[_engine("3.272.0"), _engine("3.300.0"), _engine("4.0.0"), _engine("3.271.9", "3.271.0"), _engine("dev")],
-    bad=[_engine(None), _engine("3.271.9"), _engine("2.300.0")],
+    good=[_engine(OLDEST), _engine("3.300.0"), _engine("4.0.0"), _engine("dev")],
+    bad=[_engine(None), _engine("3.258.9"), _engine("2.300.0")],
 )
 def engine(stack: Stack) -> Iterator[Hit]:
-    found, sdk = stack.tools.engine, stack.tools.sdk
-    if found is None or sdk is None:
-        return
-    if found.value is None:
-        yield hit(found.where, "there is no pulumi", wanted=sdk.value)
-    elif (there := _numbers(found.value)) and there < (_numbers(sdk.value) or ()):
-        yield hit(found.where, f"pulumi is {found.value}, its Python SDK {sdk.value}", wanted=sdk.value)
+    found = stack.tools.engine
+    if found and found.value is None:
+        yield hit(found.where, "there is no pulumi")
+    elif found and (here := _numbers(str(found.value))) and here < (_numbers(OLDEST) or ()):
+        yield hit(found.where, f"pulumi is {found.value}")
 
 
 def _numbers(version: str) -> tuple[int, ...] | None:
