@@ -117,7 +117,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "wrangler",
         },
     ),
-    # The policy pack: the rules on resources, served to the engine.
+    # The policy pack: the rules on resources, served to the engine; asks the account where it is told to.
+    "components/crossguard/asking": (set(), {*PURE, "account", "crossguard"}),
     "components/crossguard": (GRPC, {*PURE, "crossguard", "pulumi_protocol"}),
     "policy": (set(), set()),
     "__main__": ({"pulumi", "components"}, set()),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..facts.stack import Fact, Token
 from ..platform import api
-from ..platform.permissions import ACCOUNT, READ, ZONE, ZONE_READ, label
+from ..platform.permissions import ACCOUNT, READ, WRITE, ZONE, ZONE_READ, label
 from ..provider.api_client import Client
 from ..provider.errors import Refusal
 from ..settings.permissions import Need
@@ -99,31 +99,32 @@ def held(
 ) -> Iterator[str]:
     """Return the labels of what policies allow: on the account, on the zones, and on what the stack does not have."""
     account = {f"{ACCOUNT}.{account_id}", f"{ACCOUNT}.*"}
-    # Where the id of a zone is not known, a policy for any zone may be about it.
-    some = {resource for each in policies for resource in _resources(each) if ZONE in resource}
-    about = {
-        name: {*account, *(_zone_names(account_id, zone_id) if zone_id else some), *_zone_names(account_id, "*")}
-        for name, zone_id in zones.items()
-    }
-    zoned = {each.permission.name for each in needs if each.zone} - {
-        each.permission.name for each in needs if not each.zone
-    }
-    everywhere = account.union(*about.values())
-    yield from (name for name in _on(policies, account) if name not in zoned)
+    about = {name: {*account, *_zone_names(account_id, zone_id or "*", "*")} for name, zone_id in zones.items()}
+    ours = account.union(*about.values())
+    others = {resource for each in policies for resource in _resources(each)} - ours
+    # A zone that is not shown is one that may not be read; what else is allowed on some zone may be about it.
+    hidden = {each for each in others if ZONE in each} if None in zones.values() else set()
+    unread = {f"{ZONE_READ.product.name} {right}" for right in (READ, WRITE)}
+    of_account = _on(policies, account)
+    zoned = {each.permission.name for each in needs if each.zone}
+    zoned -= {each.permission.name for each in needs if not each.zone}
+    yield from (name for name in of_account if name not in zoned)
     for zone, resources in about.items():
-        of_account = _on(policies, account)
-        yield from (label(name, zone) for name in _on(policies, resources) if name in zoned or name not in of_account)
+        names = _on(policies, resources)
+        names |= _on(policies, hidden) - unread if zones[zone] is None else set()
+        yield from (label(name, zone) for name in names if name in zoned or name not in of_account)
     for each in policies:
-        elsewhere = _resources(each) - everywhere
+        elsewhere = _resources(each) & (others - hidden)
         if each["effect"] == "allow" and elsewhere:
             yield from (label(str(group["name"]), min(elsewhere)) for group in each["permission_groups"])
 
 
-def _zone_names(account_id: str, zone_id: str) -> Iterator[str]:
-    """Return the names under which a policy can mean a zone, or with `*` every zone: by itself or in its account."""
-    own = f"{ZONE}.{zone_id}"
-    yield own
-    yield from (f"{ACCOUNT}.{account}/{own}" for account in (account_id, "*"))
+def _zone_names(account_id: str, *ids: str) -> Iterator[str]:
+    """Return the names under which a policy can mean zones, or with `*` every zone: by itself or in its account."""
+    for each in ids:
+        own = f"{ZONE}.{each}"
+        yield own
+        yield from (f"{ACCOUNT}.{account}/{own}" for account in (account_id, "*"))
 
 
 def _on(policies: Sequence[Mapping[str, Any]], resources: set[str]) -> set[str]:

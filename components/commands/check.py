@@ -9,18 +9,22 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from ..check.exceptions import accepted, read_exceptions
+from ..check.files import Files
 from ..check.fixes import fix
 from ..check.project import UNREADABLE, check_path
 from ..check.report import FORMATS
 from ..errors import UserError
 from ..facts.stack import Fact
 from ..platform import api
-from ..rules import MANDATORY
+from ..rules import MANDATORY, Finding
 from .exits import Exit
 from .formats import JSON, TEXT, add_format
 from .terminal import coloured
@@ -39,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="show mechanical remedies as a diff, then make them")
     parser.add_argument("--diff", action="store_true", help="show mechanical remedies as a diff only")
     parser.add_argument("--local", action="store_true", help="also look for a container engine on this machine")
+    parser.add_argument(
+        "--account",
+        action="store_true",
+        help="also ask the account that CLOUDFLARE_API_TOKEN opens; nothing is changed",
+    )
     parser.add_argument("--today", type=_day, metavar="DATE", help="judge as of this day instead of today")
 
 
@@ -56,7 +65,8 @@ def run(arguments: argparse.Namespace) -> Exit:
     exemptions = read_exceptions(Path(arguments.exceptions)) if arguments.exceptions else []
     docker = _docker() if arguments.local else None
     result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
-    findings = accepted(result.findings, exemptions, today)
+    told = _by_account(Path(arguments.path), today, overrides) if arguments.account else []
+    findings = accepted([*result.findings, *told], exemptions, today)
     if arguments.fix or arguments.diff:
         # Behind the findings of a format for programs a diff would be noise.
         shown = sys.stdout if arguments.format == TEXT else sys.stderr
@@ -70,12 +80,37 @@ def run(arguments: argparse.Namespace) -> Exit:
                     raise UserError(f"{each.name} is left as it was: {error.strerror or error}") from None
         if arguments.fix:
             result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
-            findings = accepted(result.findings, exemptions, today)
-    told = FORMATS[arguments.format](findings, result.projects)
-    sys.stdout.write(coloured(told, _SEVERITIES, sys.stdout) if arguments.format == TEXT else told)
+            findings = accepted([*result.findings, *told], exemptions, today)
+    report = FORMATS[arguments.format](findings, result.projects)
+    sys.stdout.write(coloured(report, _SEVERITIES, sys.stdout) if arguments.format == TEXT else report)
     if any(finding.rule == UNREADABLE for finding in findings):
         return Exit.REFUSED
     return Exit.NO if any(finding.severity == MANDATORY for finding in findings) else Exit.DONE
+
+
+def _by_account(path: Path, today: date, overrides: Mapping[str, str]) -> list[Finding]:
+    """Return what the account says against the stacks of a Pulumi project; what cannot be asked is refused."""
+    from ..account.reader import account, asked  # noqa: PLC0415 - a check that asks nobody needs none of it
+    from ..check.pulumi_project import read_settings  # noqa: PLC0415
+    from ..doctor import account_findings  # noqa: PLC0415
+    from ..rules import check as judged  # noqa: PLC0415
+    from ..settings import SandboxSettings  # noqa: PLC0415
+    from ..settings.facts import severities  # noqa: PLC0415
+
+    stacks = read_settings(path) if path.is_dir() else {}
+    if not stacks:
+        raise UserError(f"--account: {path} has no settings of a stack; name the folder of a Pulumi project")
+    found = []
+    for stack, document in stacks.items():
+        settings = SandboxSettings.parse(document)
+        there = account(os.environ, settings.account_id)
+        if there is None:
+            raise UserError(f"--account: set {api.ACCOUNT_ID} and {api.TOKEN}, or leave it out")
+        judge = partial(judged, today=today, overrides={**severities(settings.rules), **overrides})
+        said = asked(partial(account_findings, settings, stack, there, path, judge))
+        place = f"{Files(path).name(path / f'Pulumi.{stack}.yaml')}:1"
+        found += [replace(each, where=place, what=f"{each.where}: {each.what}") for each in said]
+    return found
 
 
 def _override(text: str) -> tuple[str, str]:

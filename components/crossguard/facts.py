@@ -14,6 +14,8 @@ from .resource import Places, Reader, Resource, mapping, name_in
 
 STACK: Final = "cloudflare-sandbox:index:SandboxStack"
 _IMAGE_PARTS: Final = "cloudflare-sandbox:index:SandboxImage"
+BRIDGED: Final = "cloudflare:index/"
+"""Begins the types of pulumi-cloudflare."""
 TYPES: Final = frozenset({STACK, workers.APPLICATION, *workers.SCRIPTS, *surroundings.TYPES, *workers.IMAGES})
 """What facts are made of; all other resources say nothing."""
 TELLING: Final = frozenset({workers.APPLICATION, surroundings.MANAGED_DOMAIN, *workers.SCRIPTS, *workers.IMAGES})

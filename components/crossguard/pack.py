@@ -4,11 +4,12 @@
 reported, the second does not repeat. A configuration that says something wrong is refused as a whole.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
+from ..errors import UserError
 from ..facts.stack import Fact
 from ..rules import MANDATORY, Finding, Rule, Stack, graded, judged, rules
 from ..rules.exceptions import Exemption, exemption
@@ -19,8 +20,12 @@ from .resource import Places, Resource
 NAME: Final = "cloudflare-sandbox"
 EXCEPTIONS: Final = "exceptions"
 BUDGET: Final = "container-budget"
+ACCOUNT: Final = "account"
 _NOTHING: Final = Stack()
 _TITLE: Final = "Exceptions have a reason and have not expired"
+_ASKED: Final = "The account answers what the rules ask"
+Ask = Callable[[Sequence[Resource]], Callable[[Stack], Stack]]
+"""Asks the account about resources; the answer tells a stack what was said. Raises UserError where it cannot."""
 
 
 class ConfigError(ValueError):
@@ -56,20 +61,21 @@ def policy_name(rule: Rule) -> str:
 class Pack:
     """The rules as they are configured for one run."""
 
-    def __init__(self, today: date, settings: Mapping[str, Setting] | None = None) -> None:
-        self.today = today
+    def __init__(self, today: date, settings: Mapping[str, Setting] | None = None, ask: Ask | None = None) -> None:
+        self.today, self.ask = today, ask
         self._by_rule = {rule.id: policy_name(rule) for rule in rules()}
         self._titles = {rule.id: rule.title for rule in rules()}
         given = settings or {}
         problems = [
             f"there is no policy {name}; docs/policy.md says how they are named"
             for name in sorted(given)
-            if name not in {*self._by_rule.values(), EXCEPTIONS}
+            if name not in {*self._by_rule.values(), EXCEPTIONS, ACCOUNT}
         ]
         self.levels = {rule: given[name].level for rule, name in self._by_rule.items() if name in given}
         self.exceptions_level = given[EXCEPTIONS].level if EXCEPTIONS in given else MANDATORY
         self.exemptions = _exemptions(given, problems)
         self.budget = _budget(given, problems)
+        self.asks = _asks(given, problems)
         if problems:
             raise ConfigError("\n".join(problems))
         self._rules = graded(self.levels)
@@ -88,15 +94,27 @@ class Pack:
 
     def on_stack(self, resources: Sequence[Resource]) -> list[Report]:
         """Judge all resources together."""
-        found = [
-            each
+        try:
+            tell = self._asked(resources)
+        except UserError as error:
+            # What could not be asked was not judged, and must not look as if it had been.
+            text = f"the account was to be asked and could not be: {error}"
+            return [Report(ACCOUNT, _ASKED, MANDATORY, text, ""), *self._on_stack(resources, lambda stack: stack)]
+        return self._on_stack(resources, tell)
+
+    def _asked(self, resources: Sequence[Resource]) -> Callable[[Stack], Stack]:
+        return self.ask(resources) if self.asks and self.ask else lambda stack: stack
+
+    def _on_stack(self, resources: Sequence[Resource], tell: Callable[[Stack], Stack]) -> list[Report]:
+        found = {
+            _key(each[0]): each
             for stack, places in facts.stacks(resources)
-            for each in self._judged(replace(stack, budget=self._lower(stack.budget)), places)
+            for each in self._judged(tell(replace(stack, budget=self._lower(stack.budget))), places)
             if _key(each[0]) not in self._told
-        ]
+        }
         late = [each.expired() for each in self.exemptions if each.expires < self.today]
-        found += [(each, "") for each in late if self.exceptions_level != OFF]
-        return [self._report(finding, urn) for finding, urn in found]
+        whole = [*found.values(), *((each, "") for each in late if self.exceptions_level != OFF)]
+        return [self._report(finding, urn) for finding, urn in whole]
 
     def _lower(self, said: Fact[float] | None) -> Fact[float] | None:
         """Return the lower one of the budgets that settings and the configuration of the policies name."""
@@ -141,6 +159,14 @@ def _budget(given: Mapping[str, Setting], problems: list[str]) -> Fact[float] | 
     return Fact(float(value), f"{BUDGET}.dollars")
 
 
+def _asks(given: Mapping[str, Setting], problems: list[str]) -> bool:
+    said = given.get(ACCOUNT)
+    value = said.properties.get("ask", False) if said else False
+    if not isinstance(value, bool):
+        problems.append(f"{ACCOUNT}.ask: expected true or false, not {value!r}")
+    return value is True and said is not None and said.level != OFF
+
+
 @dataclass(frozen=True)
 class Policy:
     """What the engine is told about a policy."""
@@ -170,11 +196,21 @@ def policies() -> list[Policy]:
     ]
     why = "An exception that nobody looks at again is a rule that nobody keeps."
     remedy = "Fix the finding, or renew the exception with its reason."
-    return [*described, Policy(EXCEPTIONS, _TITLE, MANDATORY, why, remedy, "", _SCHEMAS[EXCEPTIONS])]
+    asked = Policy(
+        ACCOUNT,
+        _ASKED,
+        MANDATORY,
+        "What nobody could see was not judged.",
+        "Give the pack CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID, or do not have it ask.",
+        "",
+        _SCHEMAS[ACCOUNT],
+    )
+    return [*described, asked, Policy(EXCEPTIONS, _TITLE, MANDATORY, why, remedy, "", _SCHEMAS[EXCEPTIONS])]
 
 
 _TEXT: Final = {"type": "string"}
 _SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+    ACCOUNT: {"ask": {"type": "boolean"}},
     BUDGET: {"dollars": {"type": "number", "minimum": 0}},
     EXCEPTIONS: {
         "accepted": {

@@ -5,7 +5,8 @@ policy for each rule that adds seconds to a preview of 500 resources. Here each 
 What a call costs besides is gRPC's own work, so nothing is served that need not be.
 """
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import methodcaller
 from typing import Any, Final
@@ -14,12 +15,14 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, plugin_pb2
 
+from ..facts.stack import Stack
 from ..pulumi_protocol import serving
 from ..pulumi_protocol.encoding import decode
 from ..rules import ADVISORY, MANDATORY
 from ..rules.finding import OFF
 from ..version import VERSION
 from . import facts
+from .facts import BRIDGED
 from .pack import NAME, ConfigError, Pack, Report, Setting, policies
 from .resource import Resource
 
@@ -75,7 +78,7 @@ class Analyzer:
             for name, each in request.policyConfig.items()
         }
         try:
-            self.pack = Pack(self.pack.today, given)
+            self.pack = Pack(self.pack.today, given, self.pack.ask)
         except ConfigError as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the configuration of the policies is wrong:\n{error}")
         return empty_pb2.Empty()
@@ -89,16 +92,24 @@ class Analyzer:
         return _answer(self.pack.on_resource(_resource(request, request.options.parent)))
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:
-        kept = [_resource(each, each.parent) for each in request.resources if _matters(each.type)]
+        asks = self.pack.asks
+        kept = [_resource(each, each.parent) for each in request.resources if _matters(each.type, asks=asks)]
         return _answer(self.pack.on_stack(kept))
 
     def Cancel(self, request: Any, context: Any) -> Any:
         return empty_pb2.Empty()
 
 
-def _matters(type_: str) -> bool:
-    # Components lead from a resource to the stack it is part of, and an image to the application that runs it.
-    return type_ in facts.TYPES or type_.startswith("cloudflare-sandbox:index:")
+def _ask(resources: Sequence[Resource]) -> Callable[[Stack], Stack]:
+    from .asking import ask  # noqa: PLC0415 - loads a client that a pack which asks nobody need not have
+
+    return ask(resources, os.environ)
+
+
+def _matters(type_: str, *, asks: bool) -> bool:
+    # Components lead from a resource to the stack it is part of, and an image to the application that runs it. What
+    # the token has to be allowed follows from every resource of the account.
+    return type_ in facts.TYPES or type_.startswith("cloudflare-sandbox:index:") or (asks and type_.startswith(BRIDGED))
 
 
 def _resource(said: Any, parent: str) -> Resource:
@@ -148,5 +159,5 @@ def handlers(analyzer: Analyzer) -> grpc.GenericRpcHandler:
 
 def serve() -> None:
     """Serve until a signal comes."""
-    served = handlers(Analyzer(Pack(datetime.now(UTC).date())))
+    served = handlers(Analyzer(Pack(datetime.now(UTC).date(), ask=_ask)))
     serving.serve(lambda server: server.add_generic_rpc_handlers((served,)), threads=_THREADS)

@@ -18,8 +18,8 @@ from ..account.question import question
 from ..account.reader import Account
 from ..bundle import packaged
 from ..bundle.worker import project_of, sdk_version
-from ..facts.stack import Fact, Package
-from ..rules import check
+from ..facts.stack import Fact, Package, Stack
+from ..rules import Finding, check
 from ..settings import SandboxSettings
 from ..settings.facts import facts, severities
 from . import machine
@@ -50,6 +50,16 @@ def examine(
     return of(Examined(asked, told, known, reached, tuple(findings)))
 
 
+def account_findings(
+    settings: SandboxSettings, stack: str, account: Account, folder: Path, judge: Callable[[Stack], list[Finding]]
+) -> list[Finding]:
+    """Return what is found in a stack with the account's word that is not found without it."""
+    known = facts(settings, package(settings, folder))
+    told = account_facts.ask(account, question(settings, stack))
+    before = {(each.rule, each.where, each.what) for each in judge(known)}
+    return [each for each in judge(told.onto(known)) if (each.rule, each.where, each.what) not in before]
+
+
 def package(settings: SandboxSettings, folder: Path) -> Package:
     """Return which version of the SDK the Worker of a project is made with, as its lock file says."""
     own = settings.worker.entry
@@ -66,4 +76,4 @@ def _hosts(settings: SandboxSettings) -> dict[str, str]:
     return {"domain.hostname": f"doctor.{domain.hostname}", **api}
 
 
-__all__ = ["Report", "examine"]
+__all__ = ["Report", "account_findings", "examine"]

@@ -139,7 +139,7 @@ def test_the_token_that_doctor_makes_is_enough_and_nothing_of_it_is_to_spare(
     assert spare == []
 
 
-def test_without_one_permission_the_deployment_itself_is_refused(stage: Stage, capsys: pytest.CaptureFixture[str]):
+def test_without_one_permission_the_deployment_itself_is_refused(stage: Stage):
     """What the list says by operations is what a deployment meets, half-way."""
     every = {each["name"]: each["id"] for each in stage.account.api("GET", "/tokens/permission_groups")}
     names = [each.permission.name for each in needs(stage.settings) if not each.zone]
