@@ -10,6 +10,7 @@ from components.crossguard.pack import ACCOUNT, ConfigError, Pack, Setting
 from components.crossguard.resource import Resource
 from components.errors import UserError
 from components.platform.sdk import OFFICIAL_IMAGE
+from components.pulumi_protocol.values import UNKNOWN
 from emulator.settings import Account
 from emulator.testing import running
 from testbed.account import EmulatedAccount
@@ -126,6 +127,6 @@ def test_a_wrong_setting_is_refused():
 
 
 def test_what_is_not_known_yet_is_not_asked_about():
-    unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+    unknown: Any = UNKNOWN
     found = question(program("0" * 32, unknown), "box")
     assert [each.label for each in found.needs] == ["Workers Scripts Write", "Workers Containers Write"]

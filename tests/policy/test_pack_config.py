@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.crossguard import surroundings
-from components.crossguard.pack import EXCEPTIONS, ConfigError, Pack, Setting, policies, policy_name
+from components.crossguard.pack import ACCOUNT, EXCEPTIONS, ConfigError, Pack, Setting, policies, policy_name
 from components.crossguard.resource import Resource
 from components.rules import rules
 from tests.policy.examples import TODAY
@@ -83,7 +83,7 @@ def test_everything_wrong_with_a_configuration_is_said_at_once():
 
 def test_every_rule_has_a_policy_of_its_own_name():
     names = [each.name for each in policies()]
-    assert len(set(names)) == len(names) == len(rules()) + 1
+    assert len(set(names)) == len(names) == len(rules()) + 2
     assert [name for name in names if not name.replace("-", "").isalnum()] == []
-    assert {policy_name(each) for each in rules()} | {EXCEPTIONS} == set(names)
+    assert {policy_name(each) for each in rules()} | {EXCEPTIONS, ACCOUNT} == set(names)
     assert "all" not in names

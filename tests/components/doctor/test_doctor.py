@@ -186,7 +186,7 @@ def test_an_account_without_containers_is_told_from_a_token_without_permission(o
 
 
 def test_the_size_and_the_version_of_an_image_are_read(office: Office, monkeypatch: pytest.MonkeyPatch):
-    body = {"repository": f"{office.account.account}/ready", "tags": ["1"], "labels": {}}
+    body = {"repository": f"{office.account.account}/ready", "tags": ["1"], "labels": {"x": "y" * 4000}}
     made = office.account.control("POST", "/registry/images", json=body)
     host = office.account.emulator.origin.removeprefix("http://")
     image = {"reference": f"{host}/{office.account.account}/ready@{made['digest']}"}
