@@ -4,7 +4,6 @@ It reads; the only other request is for credentials that can pull, where an imag
 at. What it could not see it says, with the reason: the rules judge what is known.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from ..facts.stack import Fact, Image, Live, Stack, Token, Zone
 from ..platform import permissions
 from ..platform.containers import IMAGE_PLATFORM, REGISTRY, Size
 from ..platform.references import parse
-from ..platform.sdk import VERSION_VARIABLE
+from ..platform.sdk import VERSION_VARIABLE, bundled_version
 from ..platform.sdk_support import exact, official_tag
 from ..provider.errors import ProviderError, Refusal
 from ..provider.image_registry import Registry
@@ -28,8 +27,6 @@ from .token import verified, why, with_permissions
 T = TypeVar("T")
 
 _MB: Final = 1_000_000
-_SDK: Final = re.compile(rb"""\bSDK_VERSION = ["'](\d[\w.-]*)["']""")
-"""How the SDK says its version in a bundle that is not minified."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +161,7 @@ class _Asking:
 
     def _worker_version(self) -> Fact[str] | None:
         _, modules = self._reader.download()
-        found = {match[1].decode() for _, content in modules.values() for match in _SDK.finditer(content)}
+        found = {version for _, content in modules.values() if (version := bundled_version(content))}
         # Of two it cannot be told which one serves.
         return Fact(found.pop(), f"Worker {self._asked.script}") if len(found) == 1 else None
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from ..errors import UserError
 from ..platform import api
@@ -53,9 +54,9 @@ class Account:
         return self._client
 
     @property
-    def is_local(self) -> bool:
-        """Whether it is an emulated account on this machine."""
-        return bool(self._client.local_host)
+    def local_port(self) -> int | None:
+        """Where an emulated account on this machine answers, and what is deployed to it; None for a real one."""
+        return urlsplit(f"//{self._client.local_host}").port if self._client.local_host else None
 
     def titles(self) -> dict[str, str]:
         """Return the titles of KV namespaces by id."""

@@ -38,7 +38,8 @@ def examine(
     asked = question(settings, stack)
     told = account_facts.ask(account, asked, now)
     if told.deployed and settings.domain:
-        reached, unreached = machine.reach(_hosts(settings), settings.domain.local_port, local=account.is_local)
+        port = settings.domain.local_port or account.local_port
+        reached, unreached = machine.reach(_hosts(settings), port, local=account.local_port is not None)
         told = replace(told, account=replace(told.account, unreached=unreached))
     else:
         reached = ()

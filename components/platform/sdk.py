@@ -62,6 +62,15 @@ VARIANTS: Final[Mapping[str, Variant]] = {
     "musl": Variant((0, 7, 2), node=False, debian=False),
     "desktop": Variant((0, 7, 10), until=(0, 11, 99)),
 }
+_ITS_OWN: Final = re.compile(rb"checkVersionCompatibility\(\)\s*\{\s*(?:const|let|var)\s+[\w$]+\s*=\s*([\w$]+)")
+"""Where the SDK of 0.x compares versions: the name of its own is in the group, also where a bundle is minified."""
+
+
+def bundled_version(code: bytes) -> str | None:
+    """Return the version of the SDK that is bundled into code; None where there is none that can be told."""
+    name = _ITS_OWN.search(code)
+    said = name and re.search(rb"(?<![\w$.])" + re.escape(name[1]) + rb"\s*=\s*[\"'`](\d[\w.-]*)[\"'`]", code)
+    return said[1].decode() if said else None
 
 
 def release(version: str) -> Release | None:

@@ -65,7 +65,9 @@ class Stage:
         reference = f"{account.emulator.origin.removeprefix('http://')}/{account.account}/ready@{made['digest']}"
         self.document = {**SETTINGS, "account_id": account.account, "image": {"reference": reference}}
         self.settings = SandboxSettings.parse(self.document)
-        (project.folder / "worker.js").write_text(f'const SDK_VERSION = "{SDK_VERSION}";{CODE}')
+        compared = "async checkVersionCompatibility(){let e=mg,n;}"
+        code = f'var mg="{SDK_VERSION}",nr="x";class Compared{{{compared}}}{CODE}'
+        (project.folder / "worker.js").write_text(code)
         (project.folder / "settings.json").write_text(json.dumps(self.document))
         stack = {"config": {"small:settings": self.document}}
         (project.folder / "Pulumi.test.yaml").write_text(json.dumps(stack))

@@ -185,6 +185,22 @@ def test_what_needs_several_resources_is_found_with_the_words_of_the_settings(wh
     assert whole.written() == []
 
 
+def test_the_account_is_asked_where_the_configuration_says_so(whole: JudgedProject):
+    """The pack has the token from the engine's environment; without it the run is refused and nothing is written."""
+    quiet = {"backups": {"enabled": False}}  # the program itself asks for nothing then
+    whole.write(**READY, environment="throw-away", image={"reference": whole.image}, storage=quiet)
+    asks = whole.config(account={"ask": True})
+    output = whole.project.succeed("preview", *asks)
+    assert "CLOUDFLARE_API_TOKEN: the token never expires [auth/token-expires]" in output
+    asked = {each["operation"] for each in whole.journal()}
+    assert "containers.get_me" in asked
+    env: Any = whole.project.pulumi.env
+    env["CLOUDFLARE_API_TOKEN"] = "t" * 40
+    refused = whole.project.fail("preview", *asks)
+    assert "the token is refused as mistyped, revoked or another account's [auth/token-valid]" in refused
+    assert whole.written() == []
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pack in an environment that has the wheel, and this one's packages for its dependencies."""

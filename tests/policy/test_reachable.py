@@ -117,7 +117,10 @@ def by_pack() -> Iterator[Stack]:
 
 def by_account(folder: Path) -> Iterator[Stack]:
     """What an account tells of a stack that is live there, and this machine: what doctor and the others judge by."""
-    code = f'const SDK_VERSION = "{SDK_VERSION}"; export class Sandbox {{}}\nexport default {{ fetch() {{}} }}'
+    compares = "async checkVersionCompatibility() { const sdkVersion = SDK_VERSION; }"
+    code = (
+        f'const SDK_VERSION = "{SDK_VERSION}"; export class Sandbox {{ {compares} }} export default {{ fetch() {{}} }}'
+    )
     metadata = {
         "main_module": "index.js",
         "compatibility_date": "2026-11-01",

@@ -18,6 +18,8 @@ COMMANDS: list[list[str]] = [
     ["cost"],
     ["cost", "--preview"],
     ["cost", "--stack"],
+    ["doctor"],
+    ["doctor", "--stack"],
     ["export"],
     ["export", "--stack"],
     ["import"],

@@ -17,9 +17,11 @@ from components.commands.exits import Exit
 from components.doctor import examine, machine
 from components.platform import permissions
 from components.platform.engine import OLDEST
+from components.platform.sdk import SDK_VERSION, bundled_version
 from components.rules import check
 from components.settings.facts import facts as facts_of
 from components.settings.permissions import Need
+from testbed.worker_build import packages
 from tests.components.doctor.conftest import NEEDS, SETTINGS, Office
 from tools import pins
 
@@ -361,3 +363,10 @@ def test_check_refuses_what_it_cannot_ask(
     monkeypatch.delenv("CLOUDFLARE_API_TOKEN")
     assert cli.main(["check", str(office.folder), "--account"]) == Exit.REFUSED
     assert "--account: set CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN, or leave it out" in capsys.readouterr().err
+
+
+def test_the_version_of_the_sdk_is_told_by_its_code():
+    (real,) = (packages() / "node_modules" / "@cloudflare" / "sandbox" / "dist").glob("sandbox-*.js")
+    assert bundled_version(real.read_bytes()) == SDK_VERSION
+    assert bundled_version(b'var $g="0.12.9",n;class A{async checkVersionCompatibility(){let e=$g,n;}}') == "0.12.9"
+    assert bundled_version(b'const SDK_VERSION = "0.12.9";') is None
