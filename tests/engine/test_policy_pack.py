@@ -186,7 +186,7 @@ def test_what_needs_several_resources_is_found_with_the_words_of_the_settings(wh
 
 
 def test_the_account_is_asked_where_the_configuration_says_so(whole: JudgedProject):
-    """The pack has the token from the engine's environment; without it the run is refused and nothing is written."""
+    """The pack has the token from the engine's environment; with one that is no token the run is refused."""
     quiet = {"backups": {"enabled": False}}  # the program itself asks for nothing then
     whole.write(**READY, environment="throw-away", image={"reference": whole.image}, storage=quiet)
     asks = whole.config(account={"ask": True})
@@ -198,7 +198,7 @@ def test_the_account_is_asked_where_the_configuration_says_so(whole: JudgedProje
     env["CLOUDFLARE_API_TOKEN"] = "t" * 40
     refused = whole.project.fail("preview", *asks)
     assert "the token is refused as mistyped, revoked or another account's [auth/token-valid]" in refused
-    assert whole.written() == []
+    assert set(whole.written()) <= {"containers.generate_credentials"}, "by which an image's size is read"
 
 
 @pytest.fixture(scope="module")
