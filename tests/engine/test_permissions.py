@@ -60,7 +60,7 @@ class Stage:
         self.project, self.account = project, account
         env: Any = project.pulumi.env
         env.update(account.env)
-        body = {"repository": f"{account.account}/ready", "tags": ["1"], "labels": {}}
+        body = {"repository": f"{account.account}/ready", "tags": ["1"], "env": [f"SANDBOX_VERSION={SDK_VERSION}"]}
         made = account.control("POST", "/registry/images", json=body)
         reference = f"{account.emulator.origin.removeprefix('http://')}/{account.account}/ready@{made['digest']}"
         self.document = {**SETTINGS, "account_id": account.account, "image": {"reference": reference}}
@@ -120,7 +120,7 @@ def test_the_token_that_doctor_makes_is_enough_and_nothing_of_it_is_to_spare(
 
     assert stage.doctor() == Exit.DONE
     deployed = capsys.readouterr().out
-    assert f"ok       live                                      Worker {SDK_VERSION}" in deployed
+    assert f"ok       live                                      Worker {SDK_VERSION}, image {SDK_VERSION}\n" in deployed
     assert "ok       image                                     Sandbox 0 MB, compressed" in deployed
     account = Asked(Client(made["value"], stage.account.url), stage.account.account)
     seen = ask(account, question(stage.settings, "test"))
