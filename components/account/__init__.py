@@ -1,1 +1,1 @@
-"""What an account has of Sandbox stacks, read and never changed."""
+"""What an account has of Sandbox stacks: read, and deleted item by item by `removal` alone."""

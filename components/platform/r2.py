@@ -12,6 +12,8 @@ Jurisdiction = Literal["default", "eu", "fedramp"]
 Location = Literal["apac", "eeur", "enam", "oc", "weur", "wnam"]
 
 DEFAULT_JURISDICTION: Final[Jurisdiction] = "default"
+JURISDICTION_HEADER: Final = "cf-r2-jurisdiction"
+"""Tells the API where the buckets lie that a request is about."""
 LOCATIONS: Final[Mapping[str, frozenset[str]]] = {
     "default": frozenset({"apac", "eeur", "enam", "oc", "weur", "wnam"}),
     "eu": frozenset({"eeur", "weur"}),

@@ -101,11 +101,11 @@ class Client:
                 return None
             raise
 
-    def pages(self, path: str, *, per_page: int = _PAGE) -> Iterator[Any]:
+    def pages(self, path: str, *, per_page: int = _PAGE, **query: Any) -> Iterator[Any]:
         """Return all entries of a list with page numbers."""
         page = 1
         while True:
-            answer = self.call("GET", path, query={"page": page, "per_page": per_page})
+            answer = self.call("GET", path, query={**query, "page": page, "per_page": per_page})
             yield from answer.result or ()
             if len(answer.result or ()) < per_page:
                 return
@@ -127,27 +127,36 @@ class Client:
                 self.pause(delay if error.retry_after is None else error.retry_after)
         raise AssertionError("the last try returns or raises")
 
-    def once(
-        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None, files: Any = None
+    def once(  # noqa: PLR0913 - what a request can have
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        files: Any = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Make one request."""
-        return _answer(f"{method} {path}", self._send(method, path, dict(query or {}), body, files))
+        options: dict[str, Any] = {"params": dict(query or {})}
+        if headers:
+            options["headers"] = dict(headers)
+        return _answer(f"{method} {path}", self._send(method, path, options, body, files))
 
     def download(self, path: str) -> Any:
         """Read what is not JSON; return the response."""
-        return self.persist(lambda: self._send("GET", path, {}))
+        return self.persist(lambda: self._send("GET", path, {"params": {}}))
 
-    def _send(self, method: str, path: str, query: dict[str, Any], body: Any = None, files: Any = None) -> Any:
+    def _send(self, method: str, path: str, options: dict[str, Any], body: Any = None, files: Any = None) -> Any:
         self.pause(0)
         with self._slots:
             self.pause(0)  # the run may have been cancelled while this request waited for its turn
-            return self._exchange(method, path, query, body, files)
+            return self._exchange(method, path, options, body, files)
 
-    def _exchange(self, method: str, path: str, query: dict[str, Any], body: Any, files: Any) -> Any:
+    def _exchange(self, method: str, path: str, options: dict[str, Any], body: Any, files: Any) -> Any:
         import httpx  # noqa: PLC0415 - loaded with the SDK, when the first request is made
         from cloudflare import APIConnectionError, APIStatusError  # noqa: PLC0415
 
-        options: dict[str, Any] = {"params": query}
         if files is not None:
             options |= {"headers": {"Content-Type": "multipart/form-data"}, "timeout": _UPLOAD_SECONDS}
         sends = {} if method == "GET" else {"body": body, **({"files": files} if files is not None else {})}

@@ -7,6 +7,7 @@ registry is on loopback, as an emulated one is.
 import hashlib
 import json
 from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
 
 from .api_client import Client, is_loopback, user_agent
 from .errors import Complaint, ProviderError, Refusal, TransientError
@@ -20,6 +21,8 @@ _ACCEPTED: Final = (
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
 _MINUTES: Final = 15
+_MOST: Final = 1000
+"""Repositories on a page."""
 
 
 class Registry:
@@ -30,7 +33,7 @@ class Registry:
         given, _ = registry_credentials.checked(arguments)
         minted = registry_credentials.mint(client, given)
         self.host: str = minted["host"]
-        self._client = client
+        self._client, self._account_id = client, account_id
         self._auth = (minted["username"], minted["password"])
         self._origin = f"{'http' if is_loopback(self.host) else 'https'}://{self.host}"
 
@@ -42,6 +45,28 @@ class Registry:
         """Return the digest of the image that a tag names now, or None when there is none."""
         response = self._call("GET", f"{repository}/manifests/{tag}")
         return None if response is None else f"sha256:{hashlib.sha256(response.content).hexdigest()}"
+
+    def tagged(self, repository: str, tag: str) -> tuple[str, Any] | None:
+        """Return the digest and the manifest of the image that a tag names now, or None when there is none."""
+        response = self._call("GET", f"{repository}/manifests/{tag}")
+        if response is None:
+            return None
+        return f"sha256:{hashlib.sha256(response.content).hexdigest()}", json.loads(response.content)
+
+    def repositories(self) -> dict[str, list[str]]:
+        """Return every repository of the account, without the account's id, with its tags."""
+        found: dict[str, list[str]] = {}
+        path, query = "_catalog", f"?{urlencode({'tags': 'true', 'n': _MOST})}"
+        while True:
+            response = self._call("GET", f"{path}{query}")
+            if response is None:
+                return found
+            for name, tags in (response.json().get("repositories") or {}).items():
+                found[name.removeprefix(f"{self._account_id}/")] = list(tags or ())
+            following = response.links.get("next", {}).get("url", "")
+            if not following:
+                return found
+            query = f"?{urlsplit(following).query}"
 
     def blob(self, repository: str, digest: str) -> Any:
         """Return a document that a manifest names, or None when it is not there."""
