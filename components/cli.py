@@ -67,6 +67,9 @@ GROUPS: Final = {
         ),
         "smoke": Command(".commands.smoke", "ask a deployed Worker whether it works, step by step"),
         "logs": Command(".commands.logs", "follow what a deployed Worker logs and throws"),
+        "orphans": Command(
+            ".commands.orphans", "find what an account still has of stacks that do not know it, and delete it when told"
+        ),
     },
     "the shell": {
         "completion": Command(

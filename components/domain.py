@@ -12,11 +12,11 @@ import pulumi
 
 from . import cloudflare
 from .lookup import Question
-from .naming import physical_name
+from .naming import record_comment
+from .platform import previews
 from .settings.domain import DomainSettings
 
 TYPE: Final = "cloudflare-sandbox:index:PreviewDomain"
-_NOWHERE: Final = "100::"
 _AUTOMATIC: Final = 1
 """The only time to live a proxied record may have."""
 _VALIDITY_DAYS: Final = 90
@@ -80,10 +80,10 @@ class PreviewDomain(pulumi.ComponentResource):
                 "zone_id": self.zone_id,
                 "name": host,
                 "type": "AAAA",
-                "content": _NOWHERE,
+                "content": previews.NOWHERE,
                 "proxied": True,
                 "ttl": _AUTOMATIC,
-                "comment": f"Sandbox stack {physical_name(*self._args.prefix)}",
+                "comment": record_comment(*self._args.prefix),
             },
             pulumi.ResourceOptions(parent=self),
         )

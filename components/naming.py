@@ -10,6 +10,9 @@ from typing import Final
 # R2 bucket and Worker names: 63 characters at most, letters, digits and inner hyphens.
 LIMIT: Final = 63
 _HASH_LENGTH: Final = 8
+MARK: Final = "pulumi:"
+"""How the tags of a script begin that our plugin gives it."""
+_STACK: Final = f"{MARK}stack:"
 
 
 def physical_name(*parts: str, limit: int = LIMIT) -> str:
@@ -24,3 +27,19 @@ def physical_name(*parts: str, limit: int = LIMIT) -> str:
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_LENGTH]
     head = plain[: limit - _HASH_LENGTH - 1].strip("-")
     return f"{head}-{digest}" if head else f"x-{digest}"[:limit]
+
+
+def stack_tag(project: str, stack: str) -> str:
+    """Return the tag by which a script says which stack of which project made it."""
+    return f"{_STACK}{project}/{stack}"
+
+
+def stack_of_tag(tag: str) -> tuple[str, str] | None:
+    """Return project and stack that a script's tag names; None for another tag."""
+    project, slash, stack = tag.removeprefix(_STACK).partition("/")
+    return (project, stack) if tag.startswith(_STACK) and slash else None
+
+
+def record_comment(*prefix: str) -> str:
+    """Return the comment by which a DNS record says which stack made it."""
+    return f"Sandbox stack {physical_name(*prefix)}"

@@ -16,7 +16,7 @@ from ..provider.api_client import Client
 from ..provider.errors import ProviderError, Refusal
 from ..provider.image_registry import Registry
 from ..provider.worker_script.reader import ScriptReader
-from .items import WORDS, Inventory, Item, Key, Kind, bucket_key, image_key
+from .items import WORDS, Inventory, Item, Key, Kind, bucket_key, image_key, resolved
 
 _PAGE: Final = 50
 """The most that every list with page numbers gives."""
@@ -61,7 +61,7 @@ def read_inventory(client: Client, account_id: str, kinds: Collection[Kind] = fr
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         read = list(pool.map(lambda kind: _told(kind, reader), wanted))
     found = [item for items in read for item in items]
-    return Inventory(account_id, tuple(_resolved(found)), frozenset(wanted))
+    return Inventory(account_id, resolved(found), frozenset(wanted))
 
 
 def _told(kind: Kind, reader: "_Reader") -> list[Item]:
@@ -80,21 +80,6 @@ def _told(kind: Kind, reader: "_Reader") -> list[Item]:
 def told(error: ProviderError) -> str:
     """Return what went wrong, for somebody who does not run Pulumi right now."""
     return str(error).replace("run `pulumi up` again", "run the command again")
-
-
-def _resolved(items: Iterable[Item]) -> Iterator[Item]:
-    """Put ids in the place of names, by which bindings know queues and objects of others, and of tags of images."""
-    known = list(items)
-    ids = {Key(each.kind, each.name): each.key for each in known if each.kind in (Kind.QUEUE, Kind.NAMESPACE)}
-    ids |= {
-        image_key(each.details["repository"], tag): each.key
-        for each in known
-        if each.kind is Kind.IMAGE
-        for tag in each.details["tags"]
-    }
-    for each in known:
-        refers = frozenset(ids.get(key, key) for key in each.refers)
-        yield Item(each.key, each.name, refers, each.marks, each.details)
 
 
 class _Reader:

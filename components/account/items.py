@@ -4,7 +4,7 @@ An item is known by kind and id: that is how states, lists of a user's and remov
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
@@ -139,6 +139,19 @@ def bucket_key(name: str, jurisdiction: str | None = None) -> Key:
 def image_key(repository: str, digest: str) -> Key:
     """Return the key of an image; the repository is without registry and account."""
     return Key(Kind.IMAGE, f"{repository}@{digest}")
+
+
+def resolved(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Put ids in the place of names, by which bindings know queues and objects of others, and of tags of images."""
+    known = tuple(items)
+    ids = {Key(each.kind, each.name): each.key for each in known if each.kind in (Kind.QUEUE, Kind.NAMESPACE)}
+    ids |= {
+        image_key(each.details["repository"], tag): each.key
+        for each in known
+        if each.kind is Kind.IMAGE
+        for tag in each.details["tags"]
+    }
+    return tuple(replace(each, refers=frozenset(ids.get(key, key) for key in each.refers)) for each in known)
 
 
 def read_key(text: str) -> Key | None:

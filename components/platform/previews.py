@@ -11,6 +11,8 @@ LONGEST_PORT, LONGEST_ID, LONGEST_TOKEN = 5, 40, 16
 """Characters; the SDK enforces the length of tokens only."""
 LONGEST_LABEL, LONGEST_HOST = 63, 253
 """Limits of DNS."""
+NOWHERE: Final = "100::"
+"""Content of a record whose host a Worker answers: the discard prefix (RFC 6666), which no origin has."""
 THIS_MACHINE: Final = "localhost"
 """Names below it are this machine for curl and browsers (RFC 6761)."""
 LONGEST_PREVIEW_LABEL: Final = LONGEST_PORT + 1 + LONGEST_ID + 1 + LONGEST_TOKEN

@@ -107,3 +107,10 @@ def month_at_full_load(size: Size) -> float:
     """Return the US dollars of one instance that runs and computes for a whole month, with nothing included."""
     second = size.memory_mib / 1024 * GIB_SECOND + size.vcpu * VCPU_SECOND + size.disk_mb / 1000 * GB_SECOND
     return second * MONTH_SECONDS
+
+
+R2_STORAGE_GB_MONTH: Final = 0.015
+"""Of the standard class. This and the next: Cloudflare's pricing pages, 2026-11-18."""
+KV_STORAGE_GB_MONTH: Final = 0.50
+CERTIFICATES_MONTH: Final = 10.0
+"""Advanced Certificate Manager for a zone, however many packs it has. Source: Cloudflare's plans page, 2026-11-18."""

@@ -20,6 +20,8 @@ class Resource:
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
     parent: str = ""
+    retained: bool = False
+    """Whether it stays in the account when the stack gives it up."""
 
     @property
     def name(self) -> str:
@@ -65,4 +67,5 @@ def _resource(found: Mapping[str, Any]) -> Resource:
         inputs=found.get("inputs") or {},
         outputs=found.get("outputs") or {},
         parent=found.get("parent") or "",
+        retained=bool(found.get("retainOnDelete")),
     )

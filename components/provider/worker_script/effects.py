@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from ...naming import MARK, stack_tag
 from ...platform.modules import content_type
 from ...pulumi_protocol.values import UNKNOWN, Path
 from .. import adoption
@@ -179,7 +180,7 @@ class WorkerScript(Resource):
             steps = classes.plan(reader.live_classes(namespaces, (live or {}).get("migration_tag")), desired)
         except classes.RefusedError as error:
             raise ProviderError(str(error)) from None
-        body = json.dumps(script.metadata(inputs, steps, own))
+        body = json.dumps(script.metadata(inputs, steps, own, *_stack_mark(run.urn)))
         files = [("metadata", (None, body.encode(), "application/json")), *modules.parts(inputs["modules"], contents)]
         run.status(f"uploading {sum(map(len, contents.values())):,} bytes")
         sent.append(live is None)
@@ -205,7 +206,14 @@ def mark(urn: str, inputs: Inputs) -> str:
 
     Stacks of other organisations may have the same URN, so it counts only together with what was uploaded.
     """
-    return f"{script.MARK}{_short(urn)}:{_short(json.dumps(script.public(inputs), sort_keys=True))}"
+    return f"{MARK}{_short(urn)}:{_short(json.dumps(script.public(inputs), sort_keys=True))}"
+
+
+def _stack_mark(urn: str) -> Iterable[str]:
+    """Return the tag that tells people, and whoever looks for what was left behind, which stack made the script."""
+    stack, _, rest = urn.removeprefix("urn:pulumi:").partition("::")
+    project = rest.partition("::")[0]
+    return (stack_tag(project, stack),) if project and stack else ()
 
 
 def _short(text: str) -> str:

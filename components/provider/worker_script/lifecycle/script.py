@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ....naming import MARK
 from ....platform.durable_objects import EXPORTS, KEY_VALUE, MIGRATIONS, SQLITE
 from ....pulumi_protocol.names import camel, snake
 from ....pulumi_protocol.values import Path, differences
@@ -12,8 +13,6 @@ from .classes import Desired, Source, Steps, Wanted
 
 Inputs = Mapping[str, Any]
 
-MARK: Final = "pulumi:"
-"""How the tag begins by which a script is known as our own."""
 IDENTITY: Final = ("accountId", "scriptName")
 _RECORDS: Final = ("observability", "placement", "limits")
 _UNORDERED: Final = ("compatibilityFlags", "tags", "keepBindings", "deletedClasses")
@@ -94,8 +93,8 @@ def desired(inputs: Inputs) -> Desired:
     )
 
 
-def metadata(inputs: Inputs, steps: Steps, mark: str) -> dict[str, Any]:
-    """Return the metadata of an upload; `mark` is the tag by which a later run knows the script as its own."""
+def metadata(inputs: Inputs, steps: Steps, *marks: str) -> dict[str, Any]:
+    """Return the metadata of an upload; `marks` are the tags that say whose the script is."""
     body: dict[str, Any] = {
         "main_module": inputs["mainModule"],
         "compatibility_date": inputs["compatibilityDate"],
@@ -104,7 +103,7 @@ def metadata(inputs: Inputs, steps: Steps, mark: str) -> dict[str, Any]:
         "keep_bindings": list(inputs.get("keepBindings", ())),
         "containers": containers(inputs),
         "logpush": inputs.get("logpush", False),
-        "tags": [*inputs.get("tags", ()), mark],
+        "tags": [*inputs.get("tags", ()), *marks],
         "tail_consumers": [dict(each) for each in inputs.get("tailConsumers", ())],
     }
     body |= {name: _snaked(inputs[name]) for name in _RECORDS if name in inputs}

@@ -1,0 +1,12 @@
+"""What an account still has of stacks that know nothing of it any more, or that are gone: found, and deleted when told.
+
+For programs: `read_backend` and `read_inventory` look, `find` judges, `Cleaning` deletes.
+"""
+
+from ..account.inventory import read_inventory
+from .backend import Backend, read_backend
+from .cleaning import Cleaning
+from .findings import Finding, find
+from .stacks import Stack
+
+__all__ = ["Backend", "Cleaning", "Finding", "Stack", "find", "read_backend", "read_inventory"]
