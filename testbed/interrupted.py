@@ -4,8 +4,10 @@ The image is put into the registry before each run, as a builder pushes it; the 
 and every resource that this package makes is in it.
 """
 
+import asyncio
 import json
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,3 +109,70 @@ class Stacks:
         exported = json.loads(self.project.succeed("stack", "export", "--stack", stack))
         found: list[dict[str, Any]] = (exported["deployment"] or {}).get("resources") or []
         return found
+
+    def checkpoint(self, stack: str) -> dict[str, Any]:
+        """What the backend has of a stack, as its file says: no command of Pulumi's is between."""
+        path = self.folder.parent / "engine" / "state" / ".pulumi" / "stacks" / self.name / f"{stack}.json"
+        found: dict[str, Any] = json.loads(path.read_text())["checkpoint"]["latest"] or {}
+        return found
+
+
+STORED = {
+    "worker": "script",
+    "container_application": "application",
+    "r2_bucket": "bucket",
+    "kv_namespace": "kv",
+    "queue": "queue",
+    "dns_record": "record",
+    "worker_route": "route",
+    "worker_domain": "custom-domain",
+    "certificate_pack": "certificate",
+    "token": "token",
+    "access_app": "access-application",
+    "access_policy": "access-policy",
+    "access_service_token": "service-token",
+    "image_manifest": "image",
+}
+"""Kinds of the emulator's documents, and of items. Namespaces come and go with their scripts."""
+_IN_ZONES = ("dns_record", "worker_route", "certificate_pack")
+
+
+def stored(cloud: EmulatedAccount) -> dict[str, dict[str, Any]]:
+    """What the account has, from the emulator's own store, by the ids that items have."""
+
+    async def read() -> list[tuple[str, str, str, dict[str, Any]]]:
+        store = cloud.emulator.state.store
+        return [(kind, scope, key, body) for kind in STORED for scope, key, body in store.everywhere(kind)]
+
+    running = asyncio.run_coroutine_threadsafe(read(), cloud.emulator.loop).result(60)
+    return {f"{STORED[kind]}:{_id(kind, scope, key)}": body for kind, scope, key, body in running}
+
+
+def _id(kind: str, scope: str, key: str) -> str:
+    if kind in _IN_ZONES:
+        return f"{scope}/{key}"
+    return f"{scope.partition('/')[2]}@{key}" if kind == "image_manifest" else key
+
+
+def orphaned(cloud: EmulatedAccount, states: list[dict[str, Any]]) -> set[str]:
+    """What of the account no living stack's state speaks of, worked out without the code under test.
+
+    A state speaks of a thing if its id is a text anywhere in a resource. Operations that were cut off count for
+    nothing. An image is also spoken of by the applications that a state speaks of.
+    """
+    found = stored(cloud)
+    texts = {text for state in states for each in state.get("resources") or () for text in _texts(each)}
+    known = {name for name in found if not name.startswith("image:") and name.partition(":")[2].split("/")[-1] in texts}
+    run = {str(found[name]["configuration"].get("image")) for name in known if name.startswith("application:")}
+    digests = {text.rpartition("@")[2] for text in texts | run if "@sha256:" in text}
+    known |= {name for name in found if name.startswith("image:") and name.rpartition("@")[2] in digests}
+    return found.keys() - known
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for each in value.values() for text in _texts(each))
+    elif isinstance(value, list):
+        yield from (text for each in value for text in _texts(each))

@@ -7,11 +7,11 @@ its id is deleted, with `--yes`.
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..account.address import api_address
+from ..account.address import account_client
 from ..account.inventory import read_inventory
 from ..account.items import WORDS, Key, Kind, read_key
 from ..check.pulumi_project import read_settings
@@ -19,16 +19,9 @@ from ..errors import UserError, reading_or_writing
 from ..orphans.backend import Backend, read_backend, read_project
 from ..orphans.cleaning import Cleaning, Outcome
 from ..orphans.findings import Finding, costs, find
-from ..platform import api
-from ..provider.api_client import Client
 from .exits import Exit, interruptible
 from .formats import JSON, add_format, as_json
 from .terminal import progress
-
-_NEEDED: Final = {
-    api.ACCOUNT_ID: "the id of the account",
-    api.TOKEN: "an API token of the account",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a Pulumi project whose stacks are asked about; repeatable; the current folder",
     )
     parser.add_argument(
-        "--gone", action="append", default=[], metavar="STACK", help="a stack of the project that is gone; repeatable"
+        "--gone",
+        action="append",
+        default=[],
+        metavar="STACK",
+        help="a stack that is gone, and not in another backend; repeatable",
     )
     parser.add_argument(
         "--without",
@@ -69,7 +66,7 @@ def run(arguments: argparse.Namespace) -> Exit:
         raise UserError("--delete: nobody is here to be asked; name what to delete by its ids, and add --yes")
     if arguments.yes and not (deleting and chosen):
         raise UserError("--yes: is for what is named by its id; name the items, or leave --yes out to be asked")
-    client, account_id = _account(os.environ)
+    client, account_id = account_client(os.environ)
     backend = _backend(arguments)
     progress("reading the account …", sys.stderr)
     inventory = read_inventory(client, account_id, frozenset(Kind) - {Kind(each) for each in arguments.without})
@@ -111,13 +108,6 @@ def _chosen(arguments: argparse.Namespace) -> list[Key]:
 
 
 _COMMAND: Final = "sandbox-stack orphans"
-
-
-def _account(environment: Mapping[str, str]) -> tuple[Client, str]:
-    for name, what in _NEEDED.items():
-        if not environment.get(name):
-            raise UserError(f"{name}: is not set; set it to {what}")
-    return Client(environment[api.TOKEN], api_address(environment)), environment[api.ACCOUNT_ID]
 
 
 def _backend(arguments: argparse.Namespace) -> Backend:
@@ -180,17 +170,20 @@ def _document(findings: Sequence[Finding], outcomes: Sequence[Outcome], missing:
 
 def _entry(finding: Finding) -> str:
     item = finding.item
-    cost = f"\n    {finding.cost.text} a month" if finding.cost else ""
-    whose = "" if finding.deletable else f" ({finding.owner}: never deleted unless named by its id)"
+    cost = f"\n    {finding.cost.text}, a month" if finding.cost else ""
+    return f"{item.key}\n    {WORDS[item.kind]} {item.name}: {finding.reason}{_whose(finding)}{cost}"
+
+
+def _whose(finding: Finding) -> str:
     if finding.foreign:
-        whose = f" (of {finding.owner}, whose project was not named: never deleted)"
-    return f"{item.key}\n    {WORDS[item.kind]} {item.name}: {finding.reason}{whose}{cost}"
+        return f" (of {finding.owner}, whose project was not named: never deleted)"
+    return "" if finding.owner.project else " (unknown owner: not deleted unless named by its id)"
 
 
 def _summary(left: Sequence[Finding], deleted: int) -> str:
     parts = [f"{deleted} deleted"] if deleted else []
     if not left:
         return ", ".join([*parts, "nothing is left behind"])
-    unknown = sum(not each.deletable for each in left)
-    parts.append(f"{len(left)} left behind" + (f", {unknown} of them of nobody known" if unknown else ""))
+    unsure = sum(not each.deletable for each in left)
+    parts.append(f"{len(left)} left behind" + (f", {unsure} of them perhaps not" if unsure else ""))
     return f"{', '.join(parts)}; at most ${costs(left):,.2f} a month, and what is stored"

@@ -69,7 +69,13 @@ class Backend:
         traces |= {(each.name, stack) for each in self.projects for stack in (*each.settings, *each.gone)}
         makes = {each.name: each for each in self.projects}
         gone = (
-            Stack(project, stack, lives=False, makes=makes[project].makes(stack))
+            Stack(
+                project,
+                stack,
+                lives=False,
+                said_gone=stack in makes[project].gone,
+                makes=makes[project].makes(stack),
+            )
             for project, stack in sorted(traces - living)
         )
         return (*self.stacks, *gone)

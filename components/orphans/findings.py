@@ -39,6 +39,7 @@ class Owner:
     lives: bool = False
     ours: bool = False
     """Whether the project is one that was asked about."""
+    said_gone: bool = False
     evidence: Evidence = Evidence.NONE
 
     def __str__(self) -> str:
@@ -60,7 +61,8 @@ class Finding:
     @property
     def deletable(self) -> bool:
         """Whether it may be deleted without being named by its id."""
-        return self.owner.ours and self.item.kind is not Kind.NAMESPACE
+        known = self.owner.ours and (self.owner.lives or self.owner.said_gone)
+        return known and self.item.kind is not Kind.NAMESPACE
 
     @property
     def foreign(self) -> bool:
@@ -151,13 +153,13 @@ class _Judge:
         ):
             # A living stack has the better claim: it may still need what is called as its own.
             for stack in sorted(those, key=lambda each: (not each.lives, each.ours)):
-                return Owner(stack.project, stack.name, stack.lives, stack.ours, evidence)
+                return _made_by(stack, evidence)
         return UNKNOWN
 
     def _said(self, project: str, name: str) -> Owner:
         for stack in self.stacks:
             if (stack.project, stack.name) == (project, name):
-                return Owner(project, name, stack.lives, stack.ours, Evidence.TAG)
+                return _made_by(stack, Evidence.TAG)
         return Owner(project, name, evidence=Evidence.TAG)
 
     def _through(self, item: Item, known: Mapping[Key, Owner]) -> Owner:
@@ -174,7 +176,7 @@ class _Judge:
         """Return the owner of a script that is gone, by its name."""
         for stack in self.stacks:
             if script in stack.makes and stack.ours:
-                return Owner(stack.project, stack.name, stack.lives, stack.ours, Evidence.NAME)
+                return _made_by(stack, Evidence.NAME)
         return UNKNOWN
 
     def _serves(self, item: Item, owner: Owner) -> bool:
@@ -249,9 +251,15 @@ _BROKEN: Final = {
 """What can be seen to be of no use, whoever made it."""
 
 
+def _made_by(stack: Stack, evidence: Evidence) -> Owner:
+    return Owner(stack.project, stack.name, stack.lives, stack.ours, stack.said_gone, evidence)
+
+
 def _why(owner: Owner) -> str:
-    if not owner.lives:
+    if owner.said_gone:
         return f"its stack {owner} is gone"
+    if not owner.lives:
+        return f"its stack {owner} is not in the backend; if it is gone, say so by --gone {owner.stack}"
     if owner.evidence is Evidence.STATE:
         return f"a run of {owner} that was cut off made it, and the state does not have it"
     return f"the state of {owner} does not have it"

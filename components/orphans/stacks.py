@@ -32,6 +32,8 @@ class Stack:
     name: str
     lives: bool = True
     """Whether the backend has it."""
+    said_gone: bool = False
+    """Whether the user says that it is gone: a backend does not know the stacks of another one."""
     ours: bool = True
     """Whether it is of a project that was asked about."""
     holds: frozenset[Key] = frozenset()
