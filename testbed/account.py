@@ -24,6 +24,10 @@ class EmulatedAccount:
         """Call the API below the account; the result."""
         return self._result(method, f"{self.url}/accounts/{self.account}{path}", options)
 
+    def call(self, method: str, path: str, **options: Any) -> Any:
+        """Call the API; the result."""
+        return self._result(method, f"{self.url}{path}", options)
+
     def control(self, method: str, path: str, **options: Any) -> Any:
         """Call a control route; the result."""
         return self._result(method, f"{self.emulator.origin}/_emulator{path}", options)

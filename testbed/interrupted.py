@@ -6,6 +6,7 @@ and every resource that this package makes is in it.
 
 import asyncio
 import json
+import shutil
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -112,9 +113,21 @@ class Stacks:
 
     def checkpoint(self, stack: str) -> dict[str, Any]:
         """What the backend has of a stack, as its file says: no command of Pulumi's is between."""
-        path = self.folder.parent / "engine" / "state" / ".pulumi" / "stacks" / self.name / f"{stack}.json"
-        found: dict[str, Any] = json.loads(path.read_text())["checkpoint"]["latest"] or {}
+        found: dict[str, Any] = json.loads(self._file(stack).read_text())["checkpoint"].get("latest") or {}
         return found
+
+    def _file(self, stack: str) -> Path:
+        return self.folder.parent / "engine" / "state" / ".pulumi" / "stacks" / self.name / f"{stack}.json"
+
+    def mend(self, stack: str) -> bool:
+        """Put the checkpoint before in the place of one that was cut off while it was written; whether one was."""
+        path = self._file(stack)
+        try:
+            json.loads(path.read_text())
+        except (OSError, ValueError):
+            shutil.copy(path.with_name(f"{path.name}.bak"), path)
+            return True
+        return False
 
 
 STORED = {

@@ -17,7 +17,7 @@ from ..account.items import Inventory, Kind
 from ..errors import UserError, reading_or_writing
 from ..naming import physical_name, stack_of_tag
 from ..pulumi_cli.project import PulumiProject
-from ..settings import SandboxSettings
+from ..settings import SandboxSettings, SettingsError
 from .stacks import Stack, made_by, stack_of, usual
 
 _AT_ONCE: Final = 4
@@ -34,6 +34,8 @@ class Project:
     settings: Mapping[str, SandboxSettings]
     gone: frozenset[str] = frozenset()
     """Stacks of which the user says that they are gone."""
+    filed: frozenset[str] = frozenset()
+    """Stacks that have a file, even one that cannot be read any more."""
 
     @property
     def bases(self) -> frozenset[str]:
@@ -66,7 +68,7 @@ class Backend:
         for item in inventory.of(Kind.SCRIPT):
             said = [found for mark in item.marks if (found := stack_of_tag(mark))]
             traces |= {each for each in said if each[0] in names}
-        traces |= {(each.name, stack) for each in self.projects for stack in (*each.settings, *each.gone)}
+        traces |= {(each.name, stack) for each in self.projects for stack in (*each.filed, *each.gone)}
         makes = {each.name: each for each in self.projects}
         gone = (
             Stack(
@@ -98,9 +100,16 @@ def read_project(folder: Path, settings: Settings, gone: Iterable[str] = ()) -> 
         name = str(yaml.safe_load(text)["name"])
     except (yaml.YAMLError, KeyError, TypeError):
         raise UserError(f"{folder / 'Pulumi.yaml'}: says no name; correct it") from None
-    return Project(
-        folder, name, {stack: SandboxSettings.parse(said) for stack, said in settings.items()}, frozenset(gone)
-    )
+    parsed = {stack: found for stack, said in settings.items() if (found := _parsed(said))}
+    return Project(folder, name, parsed, frozenset(gone), frozenset(settings))
+
+
+def _parsed(said: Any) -> SandboxSettings | None:
+    """Return settings; None for those that are wrong, as of a stack that is long gone: usual names are left then."""
+    try:
+        return SandboxSettings.parse(said)
+    except (SettingsError, TypeError):
+        return None
 
 
 def read_backend(projects: Sequence[Project]) -> Backend:
