@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler import sweep soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump
+.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -59,6 +59,9 @@ wrangler: setup ## run more than 100 commands of the real wrangler against the e
 
 import: setup ## deploy 14 projects with the real wrangler, take each over with Pulumi, and print what became of it
 	$(RUN) bench.wrangler.trial
+
+orphans: setup ## kill 100 runs of the engine at random, and compare what `sandbox-stack orphans` finds and deletes with what there is
+	$(RUN) bench.orphans
 
 soak: setup ## start and destroy 200 sandboxes and run 1,000 commands, and print what was lost, left and grown
 	$(RUN) bench.sandboxes.soak

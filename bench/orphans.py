@@ -208,8 +208,8 @@ def plant(cloud: EmulatedAccount) -> dict[str, dict[str, Any]]:
     return stored(cloud)
 
 
-def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int) -> Trial:
-    """Interrupt so many runs; what came of it."""
+def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int, *, whole: bool = True) -> Trial:
+    """Interrupt so many runs, and deploy what lives once more if it is to be whole; what came of it."""
     with running(folder / "cloud", accounts=(Account(zones=(ZONE,)),)) as emulator:
         cloud = EmulatedAccount(emulator)
         pulumi = engine.isolated(tools, folder / "engine", extra=cloud.env)
@@ -223,7 +223,10 @@ def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int) -> Tria
             elif chance < _CLEANS + _COMPARES:
                 made.compare(f"after interruption {done}")
             print(f"{done} of {interruptions} interrupted, {len(made.faults)} differences", file=sys.stderr, flush=True)
-        made.end()
+        if whole:
+            made.end()
+        else:
+            made.clean()
         cloud.http.close()
     return made
 

@@ -1,5 +1,6 @@
 """Which account is asked, where, and with which token, as the environment says."""
 
+import os
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ _NEEDED: Final = {
 }
 
 
-def account_client(environment: Mapping[str, str]) -> tuple[Client, str]:
+def account_client(environment: Mapping[str, str] = os.environ) -> tuple[Client, str]:
     """Return a client for the API, and the id of the account; what is not set is refused with what it should be."""
     for name, what in _NEEDED.items():
         if not environment.get(name):
