@@ -59,8 +59,14 @@ GROUPS: Final = {
     },
     "operate": {
         "export": Command(".commands.export", "make the wrangler configuration of a stack's settings"),
+        "status": Command(".commands.status", "say what is live of a stack and what is wrong with it"),
+        "drift": Command(".commands.drift", "list what differs between the state of a stack and the account"),
+        "rollback": Command(
+            ".commands.rollback", "go back to an earlier release of a stack, Worker and images together"
+        ),
         "key": Command(
-            ".commands.key", "make an API key for the Worker: prints it once, with the settings that allow it"
+            ".commands.key",
+            "make an API key for the Worker, or replace one: prints it once, with the settings that allow it",
         ),
         "cost": Command(
             ".commands.cost", "estimate what a stack costs a month, from settings, a preview, a workload or the account"

@@ -1,24 +1,46 @@
-"""The command `key`: a fresh API key, shown once, and the settings that let it in. Only its hash is kept anywhere."""
+"""The command `key`: a fresh API key, shown once, and the settings that let it in. Only its hash is kept anywhere.
+
+`key rotate` replaces one that there is: both are let in for a while, then the old one ends.
+"""
 
 import argparse
 import hashlib
+import json
 import re
 import secrets
 import sys
-from typing import Final
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
 
+from ..deployed import rotation
+from ..deployed.history import settings_of
+from ..errors import UserError
 from ..platform import scopes
+from ..pulumi_cli.project import PulumiProject
 from .exits import Exit
 from .formats import JSON, add_format, as_json
+from .of_a_stack import add_stack
 
 _PREFIX: Final = "sbx_"
+_ROTATE: Final = "rotate"
+_MAKING, _ROTATING = ("tenant", "scopes"), ("project", "stack", "overlap", "finish")
+_OVERLAP: Final = "7d"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--tenant", required=True, type=_tenant, help="whose sandboxes the key reaches")
-    parser.add_argument("--scopes", required=True, type=_scopes, help="what it may do, divided by commas; * for all")
+    parser.add_argument("action", nargs="?", choices=[_ROTATE], metavar="rotate", help="replace a key that there is")
+    parser.add_argument("--tenant", type=_tenant, help="whose sandboxes the key reaches")
+    parser.add_argument("--scopes", type=_scopes, help="what it may do, divided by commas; * for all")
     parser.add_argument("--id", default="", help="name of the key in logs; the tenant if left out")
+    parser.add_argument("--project", type=Path, metavar="FOLDER", help="rotate: of the project; this one")
+    add_stack(parser)
+    parser.add_argument(
+        "--overlap", type=_overlap, metavar="TIME", help=f"rotate: how long both are let in, such as 12h; {_OVERLAP}"
+    )
+    parser.add_argument("--finish", action="store_true", help="rotate: take the old key out of the settings")
     add_format(parser, help="json gives the key and its settings in one document")
 
 
@@ -36,18 +58,46 @@ def _scopes(text: str) -> list[str]:
     return found
 
 
+def _overlap(text: str) -> timedelta:
+    try:
+        return rotation.overlap(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def run(arguments: argparse.Namespace) -> Exit:
     """Print a key to the one who asks and what the settings keep of it."""
-    key = _PREFIX + secrets.token_urlsafe(32)
+    rotates = arguments.action == _ROTATE
+    for name in _MAKING if rotates else _ROTATING:
+        if getattr(arguments, name):
+            raise UserError(f"--{name}: is {'not for' if rotates else 'for'} `key rotate`; leave it out")
+    for name in ("id",) if rotates else _MAKING:
+        if not getattr(arguments, name):
+            raise UserError(f"--{name}: is needed; say {'which key to replace' if rotates else 'it for the new key'}")
+    return _rotated(arguments) if rotates else _made(arguments)
+
+
+def _made(arguments: argparse.Namespace) -> Exit:
+    key = _new()
     name = re.sub(r"[^A-Za-z0-9_-]", "-", arguments.id or arguments.tenant)[:64]
     if arguments.format == JSON:
-        kept = {"sha256": _hash(key), "tenant": arguments.tenant, "scopes": arguments.scopes}
+        kept = {
+            "sha256": _hash(key),
+            "tenant": arguments.tenant,
+            "scopes": arguments.scopes,
+            "created": f"{_now():%Y-%m-%d}",
+        }
         sys.stdout.write(as_json({"key": key, "settings": {"access": {"api_keys": {name: kept}}}}))
         return Exit.DONE
-    sys.stderr.write("This is shown once; only its hash is kept. Give it to whoever calls the API:\n")
-    sys.stdout.write(f"{key}\n")
+    _show(key)
     sys.stderr.write(snippet(name, key, arguments.tenant, arguments.scopes))
     return Exit.DONE
+
+
+def _show(key: str) -> None:
+    sys.stderr.write("This is shown once; only its hash is kept. Give it to whoever calls the API:\n")
+    sys.stdout.write(f"{key}\n")
+    sys.stdout.flush()
 
 
 def snippet(name: str, key: str, tenant: str, allowed: list[str]) -> str:
@@ -61,7 +111,71 @@ def snippet(name: str, key: str, tenant: str, allowed: list[str]) -> str:
         f"      sha256: {_hash(key)}\n"
         f"      tenant: '{tenant.replace(chr(39), chr(39) * 2)}'\n"
         f"      scopes: [{quoted}]\n"
+        f'      created: "{_now():%Y-%m-%d}"\n'
     )
+
+
+def _rotated(arguments: argparse.Namespace) -> Exit:
+    project = PulumiProject(arguments.project or Path(), arguments.stack)
+    keys = _settings(project)
+    if arguments.finish:
+        change = rotation.finished(keys, arguments.id)
+        for name in change.removed:
+            project.succeed("config", "rm", "--path", rotation.path(name))
+        if arguments.format == JSON:
+            sys.stdout.write(as_json({"removed": list(change.removed)}))
+        else:
+            sys.stdout.write(f"Took {', '.join(change.removed)} out of the settings; `pulumi up` tells the Worker.\n")
+        return Exit.DONE
+    key = _new()
+    lasting = arguments.overlap or rotation.overlap(_OVERLAP)
+    change = rotation.begun(keys, arguments.id, _hash(key), _now(), lasting)
+
+    def write() -> None:
+        project.succeed("config", "set-all", "--path", *_plain(change))
+
+    _tell(arguments, key, change, write)
+    return Exit.DONE
+
+
+def _tell(arguments: argparse.Namespace, key: str, change: rotation.Change, write: Callable[[], None]) -> None:
+    """Write the settings, then show the key: one that is shown is let in, and the old one is let in anyway."""
+    write()
+    if arguments.format == JSON:
+        settings = {"access": {"api_keys": {name: dict(entry) for name, entry in change.written.items()}}}
+        sys.stdout.write(as_json({"key": key, "old_ends": change.ends, "settings": settings}))
+        return
+    _show(key)
+    sys.stderr.write(
+        f"The settings let both in: the new key as {arguments.id}, the old one until {change.ends}. Next:\n"
+        f"  pulumi up, then give the new key to the callers\n"
+        f"  sandbox-stack key rotate --id {arguments.id} --finish, and pulumi up, when all have it\n"
+    )
+
+
+def _plain(change: rotation.Change) -> list[str]:
+    return [part for each in rotation.assignments(change) for part in ("--plaintext", each)]
+
+
+def _settings(project: PulumiProject) -> dict[str, Any]:
+    """Return the API keys that the stack's settings have now."""
+    found = settings_of(json.loads(project.succeed("config", "--json")))
+    access = found.get("access")
+    keys = access.get("api_keys") if isinstance(access, dict) else None
+    if not isinstance(keys, dict) or not all(isinstance(each, dict) for each in keys.values()):
+        raise UserError(
+            f"{project.folder}: its stack has no access.api_keys in the configuration `settings`; where a program "
+            "makes its settings itself, add a key of `sandbox-stack key` there and give the old one a not_after"
+        )
+    return keys
+
+
+def _new() -> str:
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _hash(key: str) -> str:

@@ -271,6 +271,8 @@ class Access(_Facts):
     mode: Fact[str | None] | None = None
     """How requests are authenticated; `Fact(None, …)` means not at all."""
     key_digests: tuple[Fact[str], ...] | None = None
+    keys_created: tuple[Fact[date], ...] | None = None
+    """When each key was made, of those that say so."""
     preview_guarded: Fact[bool] | None = None
     """Whether previews are behind Access, or are declared public on purpose."""
 

@@ -249,6 +249,30 @@ def token_surplus(stack: Stack) -> Iterator[Hit]:
 _TODAY: Final = date(2026, 11, 16)
 
 
+OLD_KEY_DAYS: Final = 365
+"""After that an API key is old."""
+
+
+def _key(created: date) -> Stack:
+    return Stack(today=_TODAY, access=Access(keys_created=(Fact(created, "access.api_keys.a.created"),)))
+
+
+@advisory(
+    "auth/key-age",
+    "API keys are replaced within a year",
+    why="The longer a key is in use, the more logs, machines and people have seen it.",
+    remedy="Replace it: `sandbox-stack key rotate --id {id}` lets the old one in for a while beside the new one.",
+    link=_SECURITY,
+    good=[_key(date(2026, 11, 16)), _key(date(2025, 11, 16))],
+    bad=[_key(date(2025, 11, 15))],
+)
+def key_age(stack: Stack) -> Iterator[Hit]:
+    for said in stack.access.keys_created or ():
+        if stack.today and (stack.today - said.value).days > OLD_KEY_DAYS:
+            name = said.where.removeprefix("access.api_keys.").removesuffix(".created")
+            yield hit(said.where, f"the key was made on {said.value}", id=name)
+
+
 @advisory(
     "auth/token-expires",
     "The deployment's token expires",

@@ -66,6 +66,14 @@ def _is_moment(text: str) -> str:
     return text
 
 
+def _is_day(text: str) -> str:
+    try:
+        datetime.strptime(text, "%Y-%m-%d").astimezone(UTC)
+    except ValueError:
+        raise ValueError("give a day, such as 2026-11-18, in quotes") from None
+    return text
+
+
 def _not_empty(rule: str) -> AfterValidator:
     def check(values: tuple[str, ...]) -> tuple[str, ...]:
         if not values:
@@ -97,6 +105,9 @@ class ApiKeySettings(Section):
     """What the key may do."""
     not_after: Annotated[str, AfterValidator(_is_moment)] | None = None
     """When the key ends; never if left out."""
+    created: Annotated[str, AfterValidator(_is_day)] | None = None
+    """The day on which the key was made; `sandbox-stack status` and the rule `auth/key-age` tell its age by it. The
+    Worker is not told."""
     requests_per_minute: Annotated[int, Field(ge=1)] | None = None
     """How often it may be used; the Worker's own limit if left out."""
     egress: Egress | None = None
@@ -109,7 +120,8 @@ class ApiKeySettings(Section):
     @property
     def document(self) -> dict[str, Any]:
         """What the Worker is told of it; it takes no nulls."""
-        return {name: value for name, value in self.model_dump(exclude_none=True).items() if value != ()}
+        said = self.model_dump(exclude_none=True, exclude={"created"})
+        return {name: value for name, value in said.items() if value != ()}
 
 
 class ZeroTrustSettings(Section):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
 from ..facts.stack import (
@@ -225,6 +226,11 @@ def _access(settings: SandboxSettings) -> Access:
         "access",
         mode=Fact(mode, "access"),
         key_digests=tuple(Fact(key.sha256, f"access.api_keys.{name}") for name, key in said.api_keys.items()),
+        keys_created=tuple(
+            Fact(date.fromisoformat(key.created), f"access.api_keys.{name}.created")
+            for name, key in said.api_keys.items()
+            if key.created
+        ),
         # Whoever sets Zero Trust up says what it stands before: previews that are left out are so on purpose.
         preview_guarded=Fact(said.zero_trust is not None, "access.zero_trust") if settings.domain else None,
     )

@@ -21,7 +21,7 @@ from .declaration import DECLARATION
 from .lifecycle import application, price
 from .reader import ApplicationReader, Live, application_id, applications
 from .rollout_runner import RolloutRunner
-from .worker_pair import keep_worker
+from .worker_pair import keep_worker, served_version
 from .writes import Writes
 
 _CREATE_SECONDS: Final = 300.0
@@ -181,7 +181,8 @@ class ContainerApplication(Resource):
         if live is None:
             return None
         defaults = {"schedulingPolicy": live["scheduling_policy"], "adopt": False}
-        return {**defaults, **application.from_api(live, known)}, outputs_of(live)
+        served = {"workerVersionId": version} if (version := served_version(run, known)) else {}
+        return {**defaults, **application.from_api(live, known), **served}, outputs_of(live)
 
     def delete(self, run: Run, inputs: Inputs, state: Inputs) -> None:
         """Delete the application and wait until it is gone: until then the class cannot have another one."""

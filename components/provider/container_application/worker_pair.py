@@ -21,6 +21,16 @@ def keep_worker(run: Run, wanted: Inputs) -> str:
     return before
 
 
+def served_version(run: Run, known: Inputs) -> str:
+    """Return the version that serves, to which a rollout that fails later goes back; nothing where they do not pair.
+
+    Somebody may have gone back meanwhile: what the state remembers would then bring the wrong one.
+    """
+    if (known.get("rollout") or {}).get("onFailure") != REVERT or "workerVersionId" not in known:
+        return ""
+    return ScriptReader(run.client, known).live_version() or ""
+
+
 def take_worker_back(run: Run, wanted: Inputs, version: str) -> str:
     """Let the version serve that belonged to the image before; return words for the message."""
     if not version or version == wanted.get("workerVersionId"):

@@ -1,0 +1,105 @@
+"""How a key is replaced: the new one takes its name, the old one stays beside it until a moment. Pure.
+
+Two steps. `begun` lets both in; the Worker itself stops letting the old one in at its `not_after`. `finished` takes the
+old one out of the settings, before or after that.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from ..errors import UserError
+from .history import moment
+
+PATH: Final = ("settings", "access", "api_keys")
+_UNTIL: Final = ".until-"
+_MOMENT: Final = "%Y-%m-%dT%H:%M:%SZ"
+_LONGEST_NAME: Final = 64
+_DURATION: Final = re.compile(r"([1-9][0-9]{0,3})([mhd])")
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
+Keys = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of the settings: entries to write whole, and entries to take out."""
+
+    written: Keys
+    removed: tuple[str, ...] = ()
+    ends: str = ""
+    """When the old key ends."""
+
+
+def overlap(text: str) -> timedelta:
+    """Return how long both keys are let in; a ValueError says what is wrong."""
+    found = _DURATION.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is no duration; give minutes, hours or days, such as 7d")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def begun(keys: Keys, name: str, digest: str, now: datetime, lasting: timedelta) -> Change:
+    """Return the settings with a new key under the name, and the old one beside it with an end."""
+    old = _known(keys, name)
+    if outgoing := _outgoing(keys, name):
+        raise UserError(
+            f"--id {name}: it is being replaced already, the old key is {outgoing[0]}; take that out first with "
+            f"`sandbox-stack key rotate --id {name} --finish`"
+        )
+    ends = now + lasting
+    said = moment(old.get("not_after"))
+    if said and said <= now:
+        raise UserError(f"--id {name}: the key ended at {old['not_after']}; make another with `sandbox-stack key`")
+    ends = min(ends, said) if said else ends
+    kept = f"{name[: _LONGEST_NAME - len(_UNTIL) - 10]}{_UNTIL}{ends:%Y-%m-%d}"
+    if kept in keys:
+        raise UserError(f"access.api_keys.{kept}: is there already; take it out or rename it")
+    new = {key: value for key, value in old.items() if key != "not_after"}
+    new |= {"sha256": digest, "created": f"{now:%Y-%m-%d}"}
+    end = f"{ends:{_MOMENT}}"
+    return Change({name: new, kept: {**old, "not_after": end}}, ends=end)
+
+
+def finished(keys: Keys, name: str) -> Change:
+    """Return the settings without the old keys of a name."""
+    outgoing = _outgoing(keys, name)
+    if not outgoing:
+        raise UserError(f"--id {name}: nothing of it is being replaced; `sandbox-stack key rotate --id {name}` begins")
+    return Change({}, tuple(outgoing))
+
+
+def _known(keys: Keys, name: str) -> Mapping[str, Any]:
+    if name not in keys:
+        known = ", ".join(sorted(keys)) or "none"
+        raise UserError(f"--id {name}: the settings have no such key; they have {known}")
+    return keys[name]
+
+
+def _outgoing(keys: Keys, name: str) -> list[str]:
+    beginning = f"{name[: _LONGEST_NAME - len(_UNTIL) - 10]}{_UNTIL}"
+    return sorted(each for each in keys if each.startswith(beginning))
+
+
+def assignments(change: Change) -> Iterator[str]:
+    """Return what `pulumi config set-all --path --plaintext` is told: a path and its value each."""
+    for name, entry in change.written.items():
+        for place, value in _leaves(entry):
+            yield f"{path(name)}{place}={value}"
+
+
+def path(name: str) -> str:
+    """Return the path of a key's entry, as `pulumi config` takes it."""
+    return f'{".".join(PATH)}["{name}"]'
+
+
+def _leaves(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from ((f".{name}{place}", leaf) for place, leaf in _leaves(inner))
+    elif isinstance(value, (list, tuple)):
+        for place, inner in enumerate(value):
+            yield from ((f"[{place}]{rest}", leaf) for rest, leaf in _leaves(inner))
+    else:
+        yield "", value
