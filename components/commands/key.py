@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -117,55 +117,42 @@ def snippet(name: str, key: str, tenant: str, allowed: list[str]) -> str:
 
 def _rotated(arguments: argparse.Namespace) -> Exit:
     project = PulumiProject(arguments.project or Path(), arguments.stack)
-    keys = _settings(project)
+    name, settings = settings_of(json.loads(project.succeed("config", "--json")))
+    keys = _keys(project, settings)
     if arguments.finish:
         change = rotation.finished(keys, arguments.id)
-        for name in change.removed:
-            project.succeed("config", "rm", "--path", rotation.path(name))
-        if arguments.format == JSON:
-            sys.stdout.write(as_json({"removed": list(change.removed)}))
-        else:
-            sys.stdout.write(f"Took {', '.join(change.removed)} out of the settings; `pulumi up` tells the Worker.\n")
+        project.succeed("config", "set-all", "--json", rotation.configuration(name, settings, change))
+        gone = ", ".join(change.removed)
+        told = {"removed": list(change.removed)}
+        text = f"Took {gone} out of the settings; `pulumi up` tells the Worker.\n"
+        sys.stdout.write(as_json(told) if arguments.format == JSON else text)
         return Exit.DONE
     key = _new()
-    lasting = arguments.overlap or rotation.overlap(_OVERLAP)
-    change = rotation.begun(keys, arguments.id, _hash(key), _now(), lasting)
-
-    def write() -> None:
-        project.succeed("config", "set-all", "--path", *_plain(change))
-
-    _tell(arguments, key, change, write)
-    return Exit.DONE
-
-
-def _tell(arguments: argparse.Namespace, key: str, change: rotation.Change, write: Callable[[], None]) -> None:
-    """Write the settings, then show the key: one that is shown is let in, and the old one is let in anyway."""
-    write()
+    change = rotation.begun(keys, arguments.id, _hash(key), _now(), arguments.overlap or rotation.overlap(_OVERLAP))
+    # Written first: a key that is shown is one that will be let in, and until then the old one is.
+    project.succeed("config", "set-all", "--json", rotation.configuration(name, settings, change))
     if arguments.format == JSON:
-        settings = {"access": {"api_keys": {name: dict(entry) for name, entry in change.written.items()}}}
-        sys.stdout.write(as_json({"key": key, "old_ends": change.ends, "settings": settings}))
-        return
+        kept = {"access": {"api_keys": change.keys}}
+        sys.stdout.write(as_json({"key": key, "old_ends": change.ends, "settings": kept}))
+        return Exit.DONE
     _show(key)
     sys.stderr.write(
         f"The settings let both in: the new key as {arguments.id}, the old one until {change.ends}. Next:\n"
         f"  pulumi up, then give the new key to the callers\n"
         f"  sandbox-stack key rotate --id {arguments.id} --finish, and pulumi up, when all have it\n"
     )
+    return Exit.DONE
 
 
-def _plain(change: rotation.Change) -> list[str]:
-    return [part for each in rotation.assignments(change) for part in ("--plaintext", each)]
-
-
-def _settings(project: PulumiProject) -> dict[str, Any]:
+def _keys(project: PulumiProject, settings: Mapping[str, Any]) -> rotation.Keys:
     """Return the API keys that the stack's settings have now."""
-    found = settings_of(json.loads(project.succeed("config", "--json")))
-    access = found.get("access")
+    access = settings.get("access")
     keys = access.get("api_keys") if isinstance(access, dict) else None
     if not isinstance(keys, dict) or not all(isinstance(each, dict) for each in keys.values()):
         raise UserError(
-            f"{project.folder}: its stack has no access.api_keys in the configuration `settings`; where a program "
-            "makes its settings itself, add a key of `sandbox-stack key` there and give the old one a not_after"
+            f"{project.folder}: the configuration `settings` of its stack has no access.api_keys that can be read; "
+            "where a program makes its settings itself, add a key of `sandbox-stack key` there and give the old one "
+            "a not_after"
         )
     return keys
 

@@ -7,14 +7,19 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from ..account.address import api_address
+from ..deployed.stack import chosen, workers
+from ..errors import UserError
 from ..logs.event import FORMATS
 from ..logs.tail import Api, TailError
 from ..platform import api
+from ..pulumi_cli.project import PulumiProject
 from .exits import Exit, interruptible
 from .formats import add_format
+from .of_a_stack import add_stack
 
 _NEEDED: Final = {
     api.ACCOUNT_ID: "the id of the account",
@@ -24,17 +29,26 @@ _NEEDED: Final = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments. The token is none: arguments can be seen by others on the machine."""
-    parser.add_argument("worker", help="name of the Worker; the output worker_name of a stack")
+    parser.add_argument(
+        "worker", nargs="?", metavar="WORKER", help="name of the Worker; that of the stack in this folder if left out"
+    )
+    parser.add_argument("--project", type=Path, metavar="FOLDER", help="of the project whose Worker is meant; this one")
+    add_stack(parser)
     add_format(parser, help="json gives one event on each line")
-    parser.epilog = "Account and token are taken from CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN."
+    parser.epilog = (
+        "The token is taken from CLOUDFLARE_API_TOKEN; the account from CLOUDFLARE_ACCOUNT_ID, or from the state of a "
+        "stack. What containers print is not among it: Cloudflare shows that in the dashboard, and documents no way "
+        "to follow it."
+    )
 
 
 def run(arguments: argparse.Namespace) -> Exit:
     """Run the command and return its exit code."""
     shown = FORMATS[arguments.format]
+    worker, environment = _meant(arguments)
     try:
-        with interruptible(), _api(os.environ).follow(arguments.worker) as events:
-            sys.stderr.write(f"Listening to {arguments.worker}; Ctrl-C ends it.\n")
+        with interruptible(), _api(environment).follow(worker) as events:
+            sys.stderr.write(f"Listening to {worker}; Ctrl-C ends it.\n")
             for event in events:
                 sys.stdout.write(shown(event))
                 sys.stdout.flush()
@@ -43,6 +57,21 @@ def run(arguments: argparse.Namespace) -> Exit:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
     return Exit.DONE
+
+
+def _meant(arguments: argparse.Namespace) -> tuple[str, Mapping[str, str]]:
+    """Return the Worker, and the environment with its account."""
+    of_a_stack = arguments.project or arguments.stack
+    if arguments.worker and not of_a_stack:
+        return arguments.worker, os.environ
+    folder = arguments.project or Path()
+    if not of_a_stack and not (folder / "Pulumi.yaml").is_file():
+        raise UserError("WORKER: is not named, and this folder has no Pulumi project; name a Worker or --project")
+    found = workers(PulumiProject(folder, arguments.stack).state(), str(folder))
+    if len(found) > 1 and not arguments.worker:
+        raise UserError(f"WORKER: the stack has several; name one of {', '.join(each.name for each in found)}")
+    worker = chosen(found, arguments.worker)
+    return worker.name, {**os.environ, api.ACCOUNT_ID: worker.account_id}
 
 
 def _api(environment: Mapping[str, str]) -> Api:

@@ -1,12 +1,8 @@
-"""What commands about a deployed stack share: which project and stack, and how the API's refusals are told."""
+"""What commands about a deployed stack share: which project and stack they are about."""
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import UserError
-from ..provider.errors import ProviderError
 from ..pulumi_cli.project import PulumiProject
 
 
@@ -24,12 +20,3 @@ def add_stack(parser: argparse.ArgumentParser) -> None:
 def project_of(arguments: argparse.Namespace) -> PulumiProject:
     """Return the project that is asked about."""
     return PulumiProject(arguments.project, arguments.stack)
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Tell a refusal of the API, or its silence, as a mistake."""
-    try:
-        yield
-    except ProviderError as error:
-        raise UserError(str(error)) from None

@@ -5,25 +5,28 @@ import os
 import sys
 
 from ..deployed.live import Reader, client
+from ..deployed.look import told
 from ..deployed.rollback import Plan, Rollback, listed, listing, plan
 from ..deployed.stack import chosen, workers
 from ..errors import UserError
 from .exits import Exit, interruptible
 from .formats import JSON, add_format, as_json
-from .of_a_stack import add_project, project_of, told
+from .of_a_stack import add_project, project_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments. The token is none: arguments can be seen by others on the machine."""
     add_project(parser)
-    parser.add_argument("--to", metavar="RELEASE", help="a release or a version of the Worker; the one before if left out")
+    parser.add_argument(
+        "--to", metavar="RELEASE", help="a release or a version of the Worker; the one before if left out"
+    )
     parser.add_argument("--worker", metavar="NAME", help="whose, where the stack has several Workers")
     parser.add_argument("--list", action="store_true", help="show the releases that the account tells of, and end")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     add_format(parser)
     parser.epilog = (
-        "Afterwards the state says what is live, and `pulumi up` of the program of then changes nothing; `pulumi up` of "
-        "the program of now goes forward again. The token is taken from CLOUDFLARE_API_TOKEN."
+        "Afterwards the state says what is live: `pulumi up` of the program of then changes nothing, and of the program "
+        "of now it goes forward again. The token is taken from CLOUDFLARE_API_TOKEN."
     )
 
 
@@ -49,11 +52,15 @@ def run(arguments: argparse.Namespace) -> Exit:
             return Exit.NO
         try:
             with interruptible():
-                Rollback(made, asked, project, lambda line: print(line, file=sys.stderr)).run()
+                Rollback(made, asked, project, _tell).run()
         except KeyboardInterrupt:
             sys.stderr.write("Interrupted half-way; run the same command again to finish it.\n")
             return Exit.INTERRUPTED
     return _end(arguments, made, done=True)
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def _end(arguments: argparse.Namespace, made: Plan, *, done: bool) -> Exit:

@@ -4,21 +4,14 @@ import argparse
 import os
 import sys
 import time
-from datetime import UTC, datetime
-from typing import Final
 
 from ..deployed import status
-from ..deployed.history import read_history
-from ..deployed.live import Reader, client
-from ..deployed.stack import workers
-from ..provider.api_client import Client
-from ..pulumi_cli.project import PulumiProject
+from ..deployed.live import client
+from ..deployed.look import look, told
 from .exits import Exit
 from .formats import JSON, add_format, as_json
-from .of_a_stack import add_project, project_of, told
+from .of_a_stack import add_project, project_of
 from .terminal import progress
-
-_UPDATES: Final = "10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,19 +38,3 @@ def run(arguments: argparse.Namespace) -> Exit:
     progress("", sys.stderr)
     sys.stdout.write(as_json(status.document(found)) if arguments.format == JSON else status.text(found))
     return Exit.NO if status.problems(found) else Exit.DONE
-
-
-def look(project: PulumiProject, asked: Client) -> status.Found:
-    """Ask Pulumi and the account."""
-    state = project.state()
-    found = workers(state, str(project.folder))
-    updates = read_history(
-        project.succeed("stack", "history", "--json", "--page", "1", "--page-size", _UPDATES), str(project.folder)
-    )
-    return status.Found(
-        stack=found[0].urn.split("::")[0].removeprefix("urn:pulumi:"),
-        workers=[(each, Reader(asked, each).live()) for each in found],
-        interrupted=[each.name for each in state.interrupted],
-        updates=updates,
-        now=datetime.now(UTC),
-    )

@@ -1,1 +1,1 @@
-"""What a stack has deployed: what is live beside what the state says, the way back, drift, and keys that are replaced."""
+"""What a stack has deployed: what is live beside what the state says, drift, the way back, and how keys are replaced."""

@@ -1,7 +1,7 @@
 """What `pulumi refresh --preview-only --json` found: how the account differs from what the state says. Pure.
 
-A refresh, not `preview --refresh`: that would mix what somebody changed in the account with what the program is about to
-change. Pulumi prints secrets as `[secret]`, so none can come out of here.
+A refresh, not `preview --refresh`: that would mix what somebody changed in the account with what the program is about
+to change. Pulumi prints secrets as `[secret]`, so none can come out of here.
 """
 
 import json
@@ -24,7 +24,8 @@ class Difference:
     name: str
     type: str
     urn: str
-    property: str
+    place: str
+    """The property, as a path."""
     way: str
     """`gone` of a resource; `added`, `removed` or `changed` of a property."""
     state: Any = None
@@ -38,7 +39,7 @@ class Difference:
             "resource": self.name,
             "type": self.type,
             "urn": self.urn,
-            "property": self.property or None,
+            "property": self.place or None,
             "way": self.way,
             **values,
         }
@@ -124,7 +125,7 @@ def _row(each: Difference) -> tuple[str, str, str, str]:
     where = f"{each.type.rpartition(':')[2]} {each.name}"
     if each.way == "gone":
         return where, "(all of it)", "there", "gone"
-    return where, each.property, _short(each.state), _short(each.account)
+    return where, each.place, _short(each.state), _short(each.account)
 
 
 def _short(value: Any) -> str:
@@ -132,4 +133,4 @@ def _short(value: Any) -> str:
         return "-"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     text = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST // 2]}…{text[-_LONGEST // 2 + 1:]}"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 + 1 :]}"

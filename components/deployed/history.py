@@ -1,4 +1,4 @@
-"""The updates of a stack, as `pulumi stack history --json` prints them: when it was deployed, and with which keys. Pure.
+"""The updates of a stack, as `pulumi stack history --json` prints them: when, and with which keys. Pure.
 
 An update keeps the configuration that it ran with, so the keys are those that were deployed, whatever the file of the
 stack says meanwhile.
@@ -65,17 +65,17 @@ def _update(found: Mapping[str, Any]) -> Update:
         ended=found.get("endTime") or "",
         message=found.get("message") or "",
         commit=str((found.get("environment") or {}).get("git.head") or ""),
-        settings=settings_of(found.get("config") or {}),
+        settings=settings_of(found.get("config") or {})[1],
     )
 
 
-def settings_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of a configuration as Pulumi prints it; empty where it has none that can be read."""
+def settings_of(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return name and content of the settings in a configuration as Pulumi prints it; nothing if none can be read."""
     for name, said in config.items():
         if name.partition(":")[2] == SETTINGS and isinstance(said, dict) and not said.get("secret"):
             value = said.get("objectValue")
-            return value if isinstance(value, dict) else {}
-    return {}
+            return (name, value) if isinstance(value, dict) else ("", {})
+    return "", {}
 
 
 def keys(settings: Mapping[str, Any]) -> tuple[Key, ...]:

@@ -74,9 +74,7 @@ class Reader:
         """Return the releases that the account tells of."""
         kinds = [kind for kind in self._worker.kinds if not kind.managed]
         live = {kind.name: _image(self.application(kind)) for kind in kinds}
-        rollouts = {
-            kind.name: self._client.find(f"{self._worker.application(kind)}/rollouts") or () for kind in kinds
-        }
+        rollouts = {kind.name: self._client.find(f"{self._worker.application(kind)}/rollouts") or () for kind in kinds}
         return timeline(self.deployments(), rollouts, {kind: image for kind, image in live.items() if image})
 
     def deployments(self) -> list[Mapping[str, Any]]:

@@ -1,13 +1,14 @@
 """The way back to an earlier release: the version of the Worker and the images that ran with it, as one.
 
 The Worker goes first, because what can refuse refuses there, before anything has changed: a version behind a change of
-Durable Object classes, or with other secrets. Then the images, all at once. Last `pulumi refresh` has the state read what
-is live, so that `pulumi up` of the program of then changes nothing. Each step looks first, so repeating finishes.
+Durable Object classes, or with other secrets. Then the images, all at once. Last `pulumi refresh` has the state read
+what is live, so that `pulumi up` of the program of then changes nothing. Each step looks first, so repeating finishes.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from ..errors import UserError
@@ -72,11 +73,13 @@ class Plan:
 
     def text(self) -> str:
         """For people."""
-        lines = [f"Go back to release {self.release.name} of {self.worker.name}, live from {self.release.since:%Y-%m-%d %H:%M:%SZ}:"]
+        since = f"{self.release.since:%Y-%m-%d %H:%M:%SZ}"
+        lines = [f"Go back to release {self.release.name} of {self.worker.name}, live from {since}:"]
         if self.moves_worker:
             lines.append(f"  Worker  version {self.live.version_id} -> {self.release.version_id}")
-        for kind in self.kinds:
-            lines.append(f"  {kind.name}  image {_digest(self.live, kind)} -> {_digest(self.release, kind)}")
+        lines += [
+            f"  {kind.name}  image {_digest(self.live, kind)} -> {_digest(self.release, kind)}" for kind in self.kinds
+        ]
         lines.append("  state   pulumi refresh of these, so that it says what is live")
         return "\n".join([*lines, "Buckets, domains, schedules and sizes stay as they are.", ""])
 
@@ -171,7 +174,7 @@ class Rollback:
         if self._plan.moves_worker:
             self._tell(f"Worker {self._plan.worker.name}: version {self._plan.release.version_id}")
             self._client.persist(self._serve)
-        begun = [(kind, self._client.persist(lambda kind=kind: self._begin(kind))) for kind in self._plan.kinds]
+        begun = [(kind, self._client.persist(partial(self._begin, kind))) for kind in self._plan.kinds]
         for kind, path in begun:
             self._wait(kind, path)
         self._tell("state: pulumi refresh")

@@ -4,8 +4,9 @@ Two steps. `begun` lets both in; the Worker itself stops letting the old one in 
 old one out of the settings, before or after that.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,7 +14,6 @@ from typing import Any, Final
 from ..errors import UserError
 from .history import moment
 
-PATH: Final = ("settings", "access", "api_keys")
 _UNTIL: Final = ".until-"
 _MOMENT: Final = "%Y-%m-%dT%H:%M:%SZ"
 _LONGEST_NAME: Final = 64
@@ -24,12 +24,12 @@ Keys = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of the settings: entries to write whole, and entries to take out."""
+    """What becomes of the keys."""
 
-    written: Keys
-    removed: tuple[str, ...] = ()
+    keys: Keys
     ends: str = ""
     """When the old key ends."""
+    removed: tuple[str, ...] = ()
 
 
 def overlap(text: str) -> timedelta:
@@ -59,7 +59,7 @@ def begun(keys: Keys, name: str, digest: str, now: datetime, lasting: timedelta)
     new = {key: value for key, value in old.items() if key != "not_after"}
     new |= {"sha256": digest, "created": f"{now:%Y-%m-%d}"}
     end = f"{ends:{_MOMENT}}"
-    return Change({name: new, kept: {**old, "not_after": end}}, ends=end)
+    return Change({**keys, name: new, kept: {**old, "not_after": end}}, ends=end)
 
 
 def finished(keys: Keys, name: str) -> Change:
@@ -67,7 +67,7 @@ def finished(keys: Keys, name: str) -> Change:
     outgoing = _outgoing(keys, name)
     if not outgoing:
         raise UserError(f"--id {name}: nothing of it is being replaced; `sandbox-stack key rotate --id {name}` begins")
-    return Change({}, tuple(outgoing))
+    return Change({each: said for each, said in keys.items() if each not in outgoing}, removed=tuple(outgoing))
 
 
 def _known(keys: Keys, name: str) -> Mapping[str, Any]:
@@ -82,24 +82,9 @@ def _outgoing(keys: Keys, name: str) -> list[str]:
     return sorted(each for each in keys if each.startswith(beginning))
 
 
-def assignments(change: Change) -> Iterator[str]:
-    """Return what `pulumi config set-all --path --plaintext` is told: a path and its value each."""
-    for name, entry in change.written.items():
-        for place, value in _leaves(entry):
-            yield f"{path(name)}{place}={value}"
-
-
-def path(name: str) -> str:
-    """Return the path of a key's entry, as `pulumi config` takes it."""
-    return f'{".".join(PATH)}["{name}"]'
-
-
-def _leaves(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from ((f".{name}{place}", leaf) for place, leaf in _leaves(inner))
-    elif isinstance(value, (list, tuple)):
-        for place, inner in enumerate(value):
-            yield from ((f"[{place}]{rest}", leaf) for rest, leaf in _leaves(inner))
-    else:
-        yield "", value
+def configuration(name: str, settings: Mapping[str, Any], change: Change) -> str:
+    """Return what `pulumi config set-all --json` is told: it writes all or nothing, and keeps types and comments."""
+    access = {**settings["access"], "api_keys": change.keys}
+    changed = {**settings, "access": access}
+    said = {"value": json.dumps(changed), "objectValue": changed, "secret": False}
+    return json.dumps({name: said})

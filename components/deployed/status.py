@@ -190,7 +190,9 @@ def text(found: Found) -> str:
         version = worker["version"]
         lines += [f"Worker {worker['name']}", f"  version   {_version(version)}"]
         if version["message"] or version["tag"]:
-            lines.append(f"  message   {' '.join(_plain(each) for each in (version['tag'], version['message']) if each)}")
+            lines.append(
+                f"  message   {' '.join(_plain(each) for each in (version['tag'], version['message']) if each)}"
+            )
         lines.append(f"  SDK       {worker['sdk_version'] or _UNKNOWN}")
         for kind in worker["kinds"]:
             lines += _kind_lines(kind)
