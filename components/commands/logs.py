@@ -37,8 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser, help="json gives one event on each line")
     parser.epilog = (
         "The token is taken from CLOUDFLARE_API_TOKEN; the account from CLOUDFLARE_ACCOUNT_ID, or from the state of a "
-        "stack. What containers print is not among it: Cloudflare shows that in the dashboard, and documents no way "
-        "to follow it."
+        "stack. What containers print is not among it: docs/operate.md says where that is."
     )
 
 
@@ -68,9 +67,7 @@ def _meant(arguments: argparse.Namespace) -> tuple[str, Mapping[str, str]]:
     if not of_a_stack and not (folder / "Pulumi.yaml").is_file():
         raise UserError("WORKER: is not named, and this folder has no Pulumi project; name a Worker or --project")
     found = workers(PulumiProject(folder, arguments.stack).state(), str(folder))
-    if len(found) > 1 and not arguments.worker:
-        raise UserError(f"WORKER: the stack has several; name one of {', '.join(each.name for each in found)}")
-    worker = chosen(found, arguments.worker)
+    worker = chosen(found, arguments.worker, "WORKER")
     return worker.name, {**os.environ, api.ACCOUNT_ID: worker.account_id}
 
 

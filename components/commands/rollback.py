@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask")
     add_format(parser)
     parser.epilog = (
-        "Afterwards the state says what is live: `pulumi up` of the program of then changes nothing, and of the program "
-        "of now it goes forward again. The token is taken from CLOUDFLARE_API_TOKEN."
+        "Afterwards the state says what is live: `pulumi up` of the program of then changes nothing, and of the "
+        "program of now it goes forward again. The token is taken from CLOUDFLARE_API_TOKEN."
     )
 
 

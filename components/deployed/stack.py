@@ -57,14 +57,14 @@ def workers(state: State, where: str) -> tuple[Worker, ...]:
     return found
 
 
-def chosen(found: Sequence[Worker], name: str | None) -> Worker:
+def chosen(found: Sequence[Worker], name: str | None, option: str = "--worker") -> Worker:
     """Return the Worker that is meant; which one has to be said where there are several."""
     names = ", ".join(each.name for each in found)
     named = [each for each in found if name in (None, each.name)]
     if not named:
-        raise UserError(f"--worker {name}: the stack has no such Worker; it has {names}")
+        raise UserError(f"{option} {name}: the stack has no such Worker; it has {names}")
     if len(named) > 1:
-        raise UserError(f"--worker: the stack has several Workers; name one of {names}")
+        raise UserError(f"{option}: the stack has several Workers; name one of {names}")
     return named[0]
 
 
