@@ -14,7 +14,8 @@ from typing import Any, Final
 from ..errors import UserError
 from .history import moment
 
-_UNTIL: Final = ".until-"
+UNTIL: Final = ".until-"
+"""Between the name of a key that is being replaced and the day on which it ends."""
 _MOMENT: Final = "%Y-%m-%dT%H:%M:%SZ"
 _LONGEST_NAME: Final = 64
 _DURATION: Final = re.compile(r"([1-9][0-9]{0,3})([mhd])")
@@ -53,7 +54,7 @@ def begun(keys: Keys, name: str, digest: str, now: datetime, lasting: timedelta)
     if said and said <= now:
         raise UserError(f"--id {name}: the key ended at {old['not_after']}; make another with `sandbox-stack key`")
     ends = min(ends, said) if said else ends
-    kept = f"{name[: _LONGEST_NAME - len(_UNTIL) - 10]}{_UNTIL}{ends:%Y-%m-%d}"
+    kept = f"{name[: _LONGEST_NAME - len(UNTIL) - 10]}{UNTIL}{ends:%Y-%m-%d}"
     if kept in keys:
         raise UserError(f"access.api_keys.{kept}: is there already; take it out or rename it")
     new = {key: value for key, value in old.items() if key != "not_after"}
@@ -78,7 +79,7 @@ def _known(keys: Keys, name: str) -> Mapping[str, Any]:
 
 
 def _outgoing(keys: Keys, name: str) -> list[str]:
-    beginning = f"{name[: _LONGEST_NAME - len(_UNTIL) - 10]}{_UNTIL}"
+    beginning = f"{name[: _LONGEST_NAME - len(UNTIL) - 10]}{UNTIL}"
     return sorted(each for each in keys if each.startswith(beginning))
 
 

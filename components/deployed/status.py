@@ -9,6 +9,7 @@ from ..provider.container_application.lifecycle import rollout as rollouts
 from ..rules.auth import OLD_KEY_DAYS
 from .history import Key, Update
 from .live import LiveKind, LiveWorker
+from .rotation import UNTIL
 from .stack import Kind, Worker
 
 _UNKNOWN: Final = "unknown"
@@ -177,10 +178,15 @@ def notes(found: Found) -> list[str]:
     for key in found.keys:
         days = key.days(found.now.date())
         if key.ends and key.ends <= found.now:
-            lines.append(f"key {key.id} has ended; take it out: sandbox-stack key rotate --id {key.id} --finish")
+            lines.append(f"key {key.id} has ended; take it out: {_way_out(key.id)}")
         elif days is not None and days > OLD_KEY_DAYS:
             lines.append(f"key {key.id} is {days} days old; replace it: sandbox-stack key rotate --id {key.id}")
     return lines
+
+
+def _way_out(key_id: str) -> str:
+    name, until, _ = key_id.partition(UNTIL)
+    return f"sandbox-stack key rotate --id {name} --finish" if until else "delete it from access.api_keys"
 
 
 def text(found: Found) -> str:
