@@ -5,9 +5,11 @@ import re
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from components.commands import status
 from components.pulumi_cli.project import PulumiProject
 from tools.paths import ROOT
 
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.engine
 def test_the_life_of_a_stack(deployed: Deployed, monkeypatch: pytest.MonkeyPatch):
     releases: dict[str, str] = {}
     status_says_what_is_live_and_asks_only(deployed, releases)
-    status_waits_for_a_rollout(deployed)
+    status_waits_for_a_rollout(deployed, monkeypatch)
     the_log_of_a_stack_is_followed(deployed)
     drift_is_listed_without_secrets_and_nothing_is_written(deployed)
     rollback_shows_its_plan_and_asks(deployed, releases)
@@ -67,15 +69,23 @@ def status_says_what_is_live_and_asks_only(deployed: Deployed, releases: dict[st
     assert KEY["sha256"] not in text
 
 
-def status_waits_for_a_rollout(deployed: Deployed):
-    deployed.cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 2, "preparation": 0})
+def status_waits_for_a_rollout(deployed: Deployed, monkeypatch: pytest.MonkeyPatch):
+    deployed.cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 600, "preparation": 0})
     body = {"description": "by hand", "strategy": "rolling", "kind": "full_auto", "step_percentage": 100}
     path = f"/containers/applications/{deployed.application['id']}/rollouts"
     deployed.cloud.api("POST", path, json={**body, "target_configuration": {"image": deployed.images[1]}})
     (kind,) = deployed.document("status")["workers"][0]["kinds"]
-    assert kind["rollout"]["text"].startswith("progressing, step 1 of 1")
+    assert kind["rollout"]["text"].startswith("pending, step 0 of 1")
+    slept: list[float] = []
+
+    def time_passes(seconds: float) -> None:
+        slept.append(seconds)
+        deployed.cloud.control("POST", "/clock", json={"advance": 700})
+
+    monkeypatch.setattr(status, "time", SimpleNamespace(sleep=time_passes))
     code, text, _ = deployed.run("status", "--watch")
-    assert (code, "rollout" in text) == (0, False)
+    monkeypatch.undo()
+    assert (code, "rollout" in text, len(slept) > 0) == (0, False, True)
     deployed.cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 0, "preparation": 0})
 
 
@@ -133,6 +143,8 @@ def rollback_shows_its_plan_and_asks(deployed: Deployed, releases: dict[str, str
         (releases["second"], True),
         (releases["first"], False),
     ]
+    code, text, _ = deployed.run("rollback", "--list")
+    assert (code, [line.split()[0] for line in text.splitlines()]) == (0, [each["release"] for each in listed])
     code, _, err = deployed.run("rollback", "--to", "nothing")
     assert (code, "has no such release; the account tells of" in err) == (2, True)
 
@@ -181,12 +193,15 @@ def a_key_is_replaced_while_both_are_let_in(deployed: Deployed):
     comment = "# keys of the team\n"
     deployed.stack_file.write_text(deployed.stack_file.read_text().replace("config:\n", f"config:\n  {comment}"))
     assert deployed.ask(OLD_KEY) == 200
-    made = deployed.document("key", "rotate", "--id", "team", "--overlap", "1d")
-    new = made["key"]
+    code, out, err = deployed.run("key", "rotate", "--id", "team", "--overlap", "1d")
+    new = out.strip()
+    assert (code, re.fullmatch(r"sbx_[\w-]{43}", new) is not None, new in err) == (0, True, False)
     assert new not in deployed.stack_file.read_text()
     assert comment in deployed.stack_file.read_text()
     (kept,) = set(deployed.keys) - {"team"}
-    assert deployed.keys[kept] == {**KEY, "not_after": made["old_ends"]}
+    ends = deployed.keys[kept]["not_after"]
+    assert deployed.keys[kept] == {**KEY, "not_after": ends}
+    assert f"the old one until {ends}." in err
     assert deployed.keys["team"]["sha256"] != KEY["sha256"]
     assert (deployed.ask(OLD_KEY), deployed.ask(new)) == (200, 401)
 
