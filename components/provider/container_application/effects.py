@@ -17,6 +17,7 @@ from ..errors import ProviderError, Refusal
 from ..property_types import Problem
 from ..resource import Difference, Inputs, Resource, Run, Values
 from .checks import problems
+from .companions import Runs
 from .declaration import DECLARATION
 from .lifecycle import application, price
 from .reader import ApplicationReader, Live, application_id, applications
@@ -34,6 +35,9 @@ class ContainerApplication(Resource):
     """Keeps one application."""
 
     declaration = DECLARATION
+
+    def __init__(self) -> None:
+        self._runs = Runs()
 
     def normal(self, inputs: Values) -> Values:
         """Fill in what follows from other inputs."""
@@ -164,9 +168,8 @@ class ContainerApplication(Resource):
             served = keep_worker(run, new)
             # After a failed change the state names the new version already; the old one served until now.
             before = served if before == new.get("workerVersionId") else before
-        runner = RolloutRunner(run, writes, new, before)
-        live = run.client.persist(lambda: runner.begin(live_id))
-        return None if live is None else outputs_of(runner.finish(live))
+        live = RolloutRunner(run, writes, new, before, self._runs.companions(new)).bring(live_id)
+        return None if live is None else outputs_of(live)
 
     def read(self, run: Run, resource_id: str, known: Inputs, state: Inputs) -> tuple[Values, Values] | None:
         """Read the application back as inputs."""

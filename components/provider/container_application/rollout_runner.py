@@ -11,10 +11,10 @@ from typing import Any, Final
 from ..api_client import deadline
 from ..errors import ApiError, ProviderError, Refusal
 from ..resource import Run, Values
-from .declaration import REVERT
+from .companions import Companions
 from .lifecycle import application, rollout
 from .reader import ApplicationReader, Live, applications
-from .worker_pair import take_worker_back
+from .worker_pair import go_together, take_worker_back
 from .writes import Writes
 
 _ROLLOUT_SECONDS: Final = 900.0
@@ -23,17 +23,37 @@ _ROLLOUT_SECONDS: Final = 900.0
 class RolloutRunner:
     """One change of one application."""
 
-    def __init__(self, run: Run, writes: Writes, wanted: Values, before: str) -> None:
+    def __init__(self, run: Run, writes: Writes, wanted: Values, before: str, companions: Companions) -> None:
         """Take what is wanted, and the version of the Worker that belongs to the image before."""
         self._run = run
         self._writes = writes
         self._wanted = wanted
         self._before = before
+        self._companions = companions
+        self._former: Values = {}
         self._reader = ApplicationReader(run.client, wanted)
         self._path = applications(wanted)
         self._until = deadline(run.timeout, _ROLLOUT_SECONDS)
         self._rollout: Any = None
         self._sent = False
+
+    def bring(self, live_id: str) -> Live | None:
+        """Bring the application to what is wanted; None when there is no such application."""
+        if not go_together(self._wanted):
+            return self._brought(live_id)
+        with self._companions.under_way(self._wanted["name"]):
+            after = self._brought(live_id)
+        failed = self._companions.outcome(self._run, self._wanted["name"]) if self._rollout else ""
+        if after is not None and failed:
+            self._follow(after, failed)
+        return after
+
+    def _brought(self, live_id: str) -> Live | None:
+        try:
+            live = self._run.client.persist(lambda: self.begin(live_id))
+        except Refusal as refusal:
+            raise self._refused(refusal) from None
+        return None if live is None else self.finish(live)
 
     def begin(self, live_id: str) -> Live | None:
         """Look, patch, and start a rollout where one is due: one try. None when there is no such application."""
@@ -49,11 +69,15 @@ class RolloutRunner:
             return live
         target = self._target(live, planned.target)
         if target:
-            settings = self._wanted.get("rollout") or {}
-            body = rollout.request(target, settings, self._wanted["maxInstances"])
             self._sent = True
-            self._rollout = self._writes.once("POST", f"{path}/rollouts", body=body).result
+            self._rollout = self._writes.once("POST", f"{path}/rollouts", body=self._request(target)).result
+        if self._rollout:
+            former = self._rollout.get("current_configuration") or live["configuration"]
+            self._former = application.from_api({**live, "configuration": former}, self._wanted)
         return live
+
+    def _request(self, target: Values) -> Values:
+        return rollout.request(target, self._wanted.get("rollout") or {}, self._wanted["maxInstances"])
 
     def _target(self, live: Live, planned: Values) -> Values:
         """Return what to roll out, or nothing; remember a rollout that is under way to it already."""
@@ -104,7 +128,7 @@ class RolloutRunner:
     def _fail(self, path: str, seen: rollout.Progress) -> None:
         """Say what is the matter, after taking everything back if that is wanted."""
         what = f"the rollout of application {self._wanted['name']} to {self._wanted['image']}"
-        if (self._wanted.get("rollout") or {}).get("onFailure") != REVERT:
+        if not go_together(self._wanted):
             if not seen.over and not seen.hopeless:
                 raise ProviderError(f"{what} is not complete yet: {seen.text}; run `pulumi up` again to go on waiting")
             state = "did not complete" if seen.over else "cannot complete"
@@ -118,13 +142,49 @@ class RolloutRunner:
             return  # it came to its end before it could be taken back
         if not ended.reverted:
             raise ProviderError(f"{failure}; it was not taken back ({ended.text}), and the Worker was left as it is")
+        worker = self._take_worker_back(f"{failure}; the application is back at what ran before")
+        raise ProviderError(f"{failure}; the application{worker} is back at what ran before{self._ahead(worker)}")
+
+    def _take_worker_back(self, said: str) -> str:
+        """Let the Worker's former version serve; return words for the message, which begins as given if that fails."""
         try:
             worker = take_worker_back(self._run, self._wanted, self._before)
         except ApiError as error:
-            raise ProviderError(
-                f"{failure}; the application is back at what ran before, the Worker is not: {error}"
-            ) from None
-        raise ProviderError(f"{failure}; the application{worker} is back at what ran before")
+            raise ProviderError(f"{said}, the Worker is not: {error}") from None
+        if worker:
+            self._companions.failed = self._wanted["name"]
+        return worker
+
+    def _ahead(self, worker: str) -> str:
+        """Name the applications that had said that they are done before the Worker went back."""
+        if not (worker and self._companions.done):
+            return ""
+        names = ", ".join(sorted(self._companions.done))
+        return f". Ahead of that Worker are, with their new image: {names}; fix this one and run `pulumi up` again"
+
+    def _refused(self, refusal: Refusal) -> ProviderError:
+        """Return what to say of a change that was refused, after the Worker went back to what belongs to the image."""
+        if not go_together(self._wanted):
+            return refusal
+        failure = f"{refusal}; nothing was rolled out"
+        worker = self._take_worker_back(f"{failure}: the image of the application is as it was")
+        return ProviderError(f"{failure}: the image of the application{worker} is as it was{self._ahead(worker)}")
+
+    def _follow(self, live: Live, failed: str) -> None:
+        """Go back because a companion has failed and taken the Worker back; say so."""
+        name = self._wanted["name"]
+        why = f"application {failed} of the same Worker could not be rolled out, and the Worker is back"
+        path = f"{self._path}/{live['id']}/rollouts"
+        self._run.status(f"going back: {why}")
+        try:
+            body = self._request(application.full_target(live, self._former))
+            begun = self._writes.call("POST", path, body=body).result
+            seen = self._wait(f"{path}/{begun['id']}", deadline(0, _ROLLOUT_SECONDS), self._run.client.waits.hope)
+        except ApiError as error:
+            raise ProviderError(f"{why}; application {name}, which has its new image, is not: {error}") from None
+        if not seen.good:
+            raise ProviderError(f"{why}; application {name} was to go back too, and did not: {seen.text}")
+        raise ProviderError(f"{why}; so is application {name}, whose own rollout had gone well")
 
     def _revert(self, path: str) -> rollout.Progress:
         """Ask for the way back and wait; return what came of it."""

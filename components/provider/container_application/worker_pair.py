@@ -10,12 +10,17 @@ from .declaration import REVERT
 _SECRETS_CHANGED: Final = 10220  # refused unless forced: a version that has other secrets than the one that serves
 
 
+def go_together(wanted: Inputs) -> bool:
+    """Whether the Worker goes back with the image."""
+    return (wanted.get("rollout") or {}).get("onFailure") == REVERT
+
+
 def keep_worker(run: Run, wanted: Inputs) -> str:
     """Let the Worker's version that belongs to the image serve; after a failed rollout it was taken back.
 
     Returns the version that served until now, or nothing where Worker and image do not go together.
     """
-    if (wanted.get("rollout") or {}).get("onFailure") != REVERT:
+    if not go_together(wanted):
         return ""
     before, _ = _serve(run, wanted, str(wanted["workerVersionId"]))
     return before

@@ -154,7 +154,7 @@ class WorkerScript(Resource):
     def _prepared(self, run: Run, new: Inputs, old: Inputs) -> Mapping[str, bytes]:
         """Have new images prepared, then read the modules."""
         fresh = [image for image in script.images(new) if image not in script.images(old)]
-        prepare_images(run, new["accountId"], fresh, deadline(run.timeout, _PREPARATION_SECONDS))
+        prepare_images(run, new["accountId"], fresh, deadline(run.timeout, _PREPARATION_SECONDS), first=not old)
         return module_files.contents(new["modules"])
 
     def _upload(

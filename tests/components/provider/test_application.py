@@ -331,7 +331,7 @@ def test_an_image_that_cannot_be_prepared_is_explained(stack: Stack, cloud: Clou
     path = f"/containers/{cloud.account}/image-preparation-failure"
     cloud.control("PUT", path, json={"image": cloud.images[0], "reason": "too large"})
     classes = {"Sandbox": {"container": {"images": {"base": cloud.images[0]}}}}
-    with pytest.raises(grpc.RpcError, match=r"image .* could not be prepared: too large; the Worker stays as it was"):
+    with pytest.raises(grpc.RpcError, match=r"image .* could not be prepared: too large; no Worker was uploaded"):
         stack.up(worker.script(classes=classes))
     assert cloud.is_empty()
 
