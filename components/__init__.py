@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .settings import SandboxSettings, SettingsError
     from .stack import SandboxStack
     from .storage import SandboxStorage, StorageArgs
+    from .tenants.plan import TenantsError
+    from .tenants.tenants import Tenants
     from .worker import SandboxWorker, WorkerArgs
 
 __all__ = [
@@ -40,6 +42,8 @@ __all__ = [
     "SandboxWorker",
     "SettingsError",
     "StorageArgs",
+    "Tenants",
+    "TenantsError",
     "WorkerArgs",
     "WorkerScript",
     "end",
@@ -76,6 +80,8 @@ __getattr__, __dir__ = lazily(
         ".settings": ("SandboxSettings", "SettingsError"),
         ".stack": ("SandboxStack",),
         ".storage": ("SandboxStorage", "StorageArgs"),
+        ".tenants.plan": ("TenantsError",),
+        ".tenants.tenants": ("Tenants",),
         ".worker": ("SandboxWorker", "WorkerArgs"),
     },
 )

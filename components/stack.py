@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -43,6 +44,9 @@ MAYBE_AHEAD: Final = (
     "fix the build and run `pulumi up` again"
 )
 """What an image that could not be built means for the rest of the stack."""
+
+_FILES: Final = Lock()
+"""Held while bundles and contexts are made: several programs of one process may share a build folder."""
 
 _DOMAINS: WeakKeyDictionary[pulumi.Resource | None, dict[str, DomainSettings]] = WeakKeyDictionary()
 """The domains of each program's stacks."""
@@ -92,7 +96,8 @@ class SandboxStack(pulumi.ComponentResource):
             secrets: values of the secrets that the settings name.
             folder: where paths in the settings begin; the program's folder if left out.
         """
-        prepared = _prepared(settings, dict(secrets or {}), folder or Path())
+        with _FILES:
+            prepared = _prepared(settings, dict(secrets or {}), folder or Path())
         if settings.domain:
             _claim_hosts(name, settings.domain)
         super().__init__(TYPE, name, None, opts)

@@ -37,17 +37,18 @@ class Program:
 
     def settings(self, document: dict[str, Any], **config: str) -> None:
         """Write the stack's settings; images are built by the test's builder."""
-        image = document.get("image", {})
-        built = image if "reference" in image else {**image, "builder": {"name": self.builder}}
         further = {
-            kind: {**each, "image": {**each.get("image", {}), "builder": {"name": self.builder}}}
-            for kind, each in document.get("further_sandboxes", {}).items()
+            kind: {**each, "image": self._built(each)} for kind, each in document.get("further_sandboxes", {}).items()
         }
-        whole = {**document, "image": built, **({"further_sandboxes": further} if further else {})}
+        whole = {**document, "image": self._built(document), **({"further_sandboxes": further} if further else {})}
         path = self.project.folder / "Pulumi.test.yaml"
         kept = yaml.safe_load(path.read_text()) if path.exists() else {}
         written = {f"sandbox-stack:{key}": value for key, value in {"settings": whole, **config}.items()}
         path.write_text(yaml.safe_dump({**kept, "config": written}))
+
+    def _built(self, kind: dict[str, Any]) -> dict[str, Any]:
+        image = kind.get("image", {})
+        return image if "reference" in image else {**image, "builder": {"name": self.builder}}
 
     def outputs(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.project.succeed("stack", "output", "--json"))

@@ -55,7 +55,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     **{
         f"components/{room}": (
             {"pulumi"},
-            {*PURE, *PARTS, "cli", "commands/exits", "credentials", "program", "cloudflare", "stack"},
+            {*PURE, *PARTS, "cli", "commands/exits", "credentials", "program", "cloudflare", "stack", "tenants"},
         )
         for room in WHOLE
     },
@@ -63,6 +63,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # Between the engine and the processes it starts.
     "components/pulumi_protocol": (GRPC, {"pulumi_protocol"}),
     "components/lookup": ({"pulumi"}, set()),
+    # Who the tenants are and what became of them is pure; only what deploys one knows Pulumi and the whole stack.
+    "components/tenants/deployment": ({"pulumi"}, {*PURE, "stack", "tenants"}),
+    "components/tenants/tenants": ({"pulumi.automation"}, {*PURE, "tenants"}),
+    "components/tenants": (set(), {*PURE, "tenants"}),
     "components/credentials": ({"pulumi"}, {"platform", "settings"}),
     # Ask a deployment, or the API for its log, over the network, and need nothing else of the package.
     "components/smoke": (set(), {"errors", "smoke"}),

@@ -76,12 +76,45 @@ def went_live(program: Program) -> list[str]:
     return [kind for kind in found if kind]
 
 
-def test_one_image_of_several_that_fails_keeps_the_worker_back(program: Program):
-    write_dockerfile(program, "COPY missing /")
-    further = {"further_sandboxes": {"py": {"class_name": "SandboxPython", "image": FAILING}}}
-    program.settings({**SMALL, **further})
+def write_python_dockerfile(program: Program, *lines: str) -> None:
+    (program.project.folder / "own" / "Python").write_text("\n".join([f"FROM {OFFICIAL_IMAGE}", *lines, ""]))
+
+
+@pytest.mark.long
+def test_one_image_of_several_that_fails_keeps_the_worker_and_the_others_back(program: Program):
+    write_dockerfile(program)
+    write_python_dockerfile(program, "COPY missing /")
+    python = {"class_name": "SandboxPython", "image": {"dockerfile": "own/Python"}}
+    several = {**SMALL, "image": FAILING, "further_sandboxes": {"py": python}}
+    program.settings(several)
     assert LEFT_ALONE in failed_up(program)
     assert program.cloud.deployed().keys().isdisjoint({"worker", "container_application"})
+
+    write_python_dockerfile(program, "LABEL kind=python")
+    program.up()
+    before = live(program)
+    assert len(before["applications"]) == 2
+    write_dockerfile(program, "LABEL release=2")
+    write_python_dockerfile(program, "COPY missing /")
+    program.settings({**several, "worker": {"variables": {"SLEEP_AFTER": "5m"}}})
+    assert LEFT_ALONE in failed_up(program)
+    assert live(program) == before
+
+    # The image that could be built is kept for the next run. An upload that is refused changes nothing either.
+    assert program.cloud.deployed()["image_manifest"] == 3
+    write_python_dockerfile(program, "LABEL kind=python release=2")
+    program.cloud.fault(operation="workers.upload_script", status=400, message="too large", times=1)
+    program.cloud.calls()
+    assert "too large" in failed_up(program)
+    assert live(program) == before
+    assert went_live(program)[-1] == "Worker", "every image comes before it"
+    assert program.cloud.deployed()["image_manifest"] == 4, "both of the old images and both of the new ones"
+
+    program.up()
+    assert went_live(program) == ["Worker"], "what was pushed before is used"
+    after = live(program)
+    assert not {image for image, _ in before["applications"]} & {image for image, _ in after["applications"]}
+    assert program.cloud.deployed()["image_manifest"] == 2, "old images are deleted when nothing runs them"
 
 
 def test_packages_that_cannot_be_installed_are_told_with_their_setting(program: Program):
