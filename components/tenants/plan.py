@@ -71,14 +71,16 @@ def _tenant(name: str, document: Mapping[str, Any], account_id: str | None) -> T
 
 
 def _too_long(tenants: Iterable[Tenant]) -> Iterator[str]:
-    """Names beyond the limit are cut and get a hash: right for one stack, useless in a list of a hundred."""
+    """Names beyond the limit are cut: right for one stack, and no help to who reads a list of a hundred."""
     for tenant in tenants:
         if tenant.settings is None:
             continue
-        roles = [*STORES, *(kind.name for kind in tenant.settings.kinds)]
-        plain = "-".join((tenant.settings.name, tenant.name, max(roles, key=len)))
-        if physical_name(*plain.split("-")) != plain or len(plain) > LIMIT:
-            yield f"{tenant.name}: {plain} has {len(plain)} characters, {LIMIT} are possible; use a shorter name"
+        longest = max((*STORES, *(kind.name for kind in tenant.settings.kinds)), key=len)
+        parts = (tenant.settings.name, tenant.name, longest)
+        plain, found = "-".join(parts), physical_name(*parts)
+        room = LIMIT if found == plain else LIMIT - len(found.rpartition("-")[2]) - 1
+        if len(plain) > room:
+            yield f"{tenant.name}: {plain} has {len(plain)} characters and would be cut to {room}; use a shorter name"
 
 
 def _shared(tenants: Iterable[Tenant]) -> Iterator[str]:

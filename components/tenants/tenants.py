@@ -102,8 +102,8 @@ class Tenants:
             self._progress(f"{number} {name}: {outcome.status} after {outcome.seconds} s{said and f': {said}'}")
             return outcome
 
-        def interrupted(running: int) -> None:
-            self._progress(f"Interrupted: {running} under way come to an end and save their state, no more are begun")
+        def interrupted() -> None:
+            self._progress("Interrupted: what is under way comes to its end and saves its state, no more is begun")
 
         found = side_by_side([partial(told_of, name) for name in chosen], self._parallel, interrupted)
         rest = (Outcome(name, Status.NOT_BEGUN, why="interrupted before its turn") for name in chosen)
