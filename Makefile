@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump
+.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump tenants
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -74,6 +74,9 @@ ephemeral: setup ## make 500 one-shot runs under random limits, departures and k
 
 hostile: setup ## have sandboxes give the Worker 20,000 hostile answers, and print what came of it
 	$(RUN) bench.fuzz.hostile
+
+tenants: setup ## deploy 100 stacks, one per tenant, side by side, two of them failing, and print time and memory
+	$(RUN) bench.deployments.tenants
 
 measure: setup ## measure the emulator, sandboxes, a preview, the check and the policy pack, and print tables
 	$(RUN) bench.emulator.api

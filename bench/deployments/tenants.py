@@ -40,6 +40,7 @@ PROGRAM = '''\
 """Brings the customers' stacks up or takes them down."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -50,6 +51,7 @@ tenants = Tenants(
     given["base"],
     given["overrides"],
     folder=Path(__file__).parent,
+    secrets=json.loads(os.environ.get("SECRETS", "{}")),
     parallel=given["parallel"],
     progress=lambda line: print(line, file=sys.stderr, flush=True),
 )

@@ -4,6 +4,7 @@ On the real engine, with ready images; `test_order.py` has what builds. docs/ord
 """
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ export class Sandbox { async fetch() { return new Response("RELEASE"); } }
 export class SandboxPython { async fetch() { return new Response("RELEASE"); } }
 export default { async fetch() { return new Response("RELEASE"); } };
 """
+KINDS = ("sandbox-test-main", "sandbox-test-py")
 GENERATION_1 = {"generation": "1.x", "version": "1.0.3"}
 
 
@@ -92,14 +94,17 @@ def test_rollouts_uploads_and_a_killed_engine(pair: Pair):
     """One stack through all of it, of two kinds of sandboxes."""
     cloud, first, second = pair.cloud, pair.images("1"), pair.images("2")
 
-    # A first deployment whose second application is refused: nothing runs an image that is not its own.
+    # A first deployment whose upload is refused, then one whose second application is: nothing runs a wrong image.
     pair.release(1, *first)
+    cloud.fault(operation="workers.upload_script", status=400, message="too large", times=1)
+    assert "too large" in pair.failed()
+    assert pair.live() == {"version": [], "images": {}}
     cloud.fault(operation="containers.create_application", status=400, message="over the limit", nth=2)
     assert "over the limit" in pair.failed()
     assert set(pair.live()["images"].values()) < set(first)
     pair.up()
     before = pair.live()
-    assert before["images"] == dict(zip(("sandbox-test-main", "sandbox-test-py"), first, strict=True))
+    assert before["images"] == dict(zip(KINDS, first, strict=True))
 
     # An upload that is refused.
     pair.release(2, *second)
@@ -121,17 +126,18 @@ def test_rollouts_uploads_and_a_killed_engine(pair: Pair):
 
     # The engine is killed when the Worker is new and the rollouts are under way; the next run goes on with them.
     cloud.clear_journal()
-    cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 2, "preparation": 0})
+    cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 5, "preparation": 0})
     with pair.project.started("up", "--yes", "--skip-preview") as cli:
         while sum(each["method"] == "POST" and each["path"].endswith("/rollouts") for each in cloud.journal()) < 2:
             assert cli.poll() is None
+            time.sleep(0.05)
     half = pair.live()
     assert half["images"] == before["images"]
     assert half["version"] != before["version"]
     cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 0, "preparation": 0})
     pair.project.succeed("cancel", "--yes")
     pair.up()
-    assert pair.live()["images"] == dict(zip(before["images"], second, strict=True))
+    assert pair.live()["images"] == dict(zip(KINDS, second, strict=True))
     pair.up("--expect-no-changes")
     pair.destroy()
     assert cloud.deployed().keys().isdisjoint({"worker", "container_application", "do_namespace"})
