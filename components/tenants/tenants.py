@@ -93,21 +93,26 @@ class Tenants:
         ended: list[str] = []
 
         def told_of(name: str) -> Outcome:
-            self._progress(f"{name}: {what} begins")
+            self._say(f"{name}: {what} begins")
             outcome = work(name)
+            said = outcome.why or told(outcome.changes)
+            after = f"{outcome.status} after {outcome.seconds} s"
             with self._lock:
                 ended.append(name)
-                number = f"[{len(ended)}/{len(chosen)}]"
-            said = outcome.why or told(outcome.changes)
-            self._progress(f"{number} {name}: {outcome.status} after {outcome.seconds} s{said and f': {said}'}")
+                self._progress(f"[{len(ended)}/{len(chosen)}] {name}: {after}{said and f': {said}'}")
             return outcome
 
         def interrupted() -> None:
-            self._progress("Interrupted: what is under way comes to its end and saves its state, no more is begun")
+            self._say("Interrupted: what is under way comes to its end and saves its state, no more is begun")
 
         found = side_by_side([partial(told_of, name) for name in chosen], self._parallel, interrupted)
         rest = (Outcome(name, Status.NOT_BEGUN, why="interrupted before its turn") for name in chosen)
         return Outcomes(tuple(outcome or none for outcome, none in zip(found, rest, strict=True)))
+
+    def _say(self, line: str) -> None:
+        """Tell one line at a time: tenants come and go on threads of their own."""
+        with self._lock:
+            self._progress(line)
 
     def _place(self) -> Any:
         """Say where the stacks are; the engine is looked for once."""

@@ -35,6 +35,10 @@ class Folder:
             packages = next(share_packages(copy).glob("packages/*/node_modules"))
             if (copy / "worker").exists():
                 (copy / "worker" / "node_modules").symlink_to(packages)
+        # Projects of programs that are clients themselves.
+        (self.path / ".venv").symlink_to(environment)
+        for project in self.path.glob("*/*/Pulumi.yaml"):
+            share_packages(project.parent)
         self.env = with_registries(os.environ) | {
             "PATH": f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(self.home),

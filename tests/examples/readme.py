@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_PLACEHOLDERS: Final = {"<port>": r"\d+", "<account>": "[0-9a-f]+"}
+_PLACEHOLDERS: Final = {"<port>": r"\d+", "<account>": "[0-9a-f]+", "<seconds>": r" *\d+\.\d"}
 _ANY_LINES: Final = "…"
 _BLOCK: Final = r"^```{}\n(.*?)^```"
 
