@@ -19,6 +19,7 @@ from typing import Any
 
 from bench.deployments.processes import Memory, Session
 from bench.deployments.stage import Stage, served
+from components.platform.sdk import SDK_VERSION
 from testbed import loopback
 from tools.local import engine
 from tools.paths import ROOT
@@ -92,7 +93,7 @@ class Customers:
         self.base = {
             "name": "customer",
             "environment": "throw-away",
-            "sdk": {"version": "0.12.9"},
+            "sdk": {"version": SDK_VERSION},
             "image": {"reference": stage.images[0]},
             "storage": {role: {"enabled": False} for role in ("files", "backups", "artifacts", "conversations")},
             "worker": {"bundle": "worker.js", "schedules": [], "rate_limit": None},

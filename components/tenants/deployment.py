@@ -17,9 +17,10 @@ import pulumi
 from pulumi import automation
 
 from ..platform import api
-from ..settings import SandboxSettings
+from ..settings import SandboxSettings, SettingsError
 from ..stack import TYPE, SandboxStack
 from .outcome import Outcome, Status
+from .plan import one_line
 from .reasons import Complaint, hidden, is_cancelled, reason
 
 _WORDS: Final = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
@@ -64,6 +65,8 @@ def up(place: Place, name: str, settings: SandboxSettings, secrets: Mapping[str,
         values = {key: pulumi.Output.secret(value) for key, value in secrets.items()}
         try:
             stack = SandboxStack(name, settings, secrets=values, folder=place.folder)
+        except SettingsError as error:
+            raise pulumi.RunError(one_line(error)) from None
         except Exception as error:  # noqa: BLE001 - of others the engine shows a traceback
             raise pulumi.RunError(str(error)) from None
         for output, value in stack.outputs().items():

@@ -67,7 +67,12 @@ def _tenant(name: str, document: Mapping[str, Any], account_id: str | None) -> T
     try:
         return Tenant(name, SandboxSettings.parse(document, account_id=account_id))
     except SettingsError as error:
-        return Tenant(name, None, "; ".join(line.strip() for line in error.problems))
+        return Tenant(name, None, one_line(error))
+
+
+def one_line(error: SettingsError) -> str:
+    """Return what is wrong with settings without its heading, for a line of a table."""
+    return "; ".join(" ".join(problem.split()) for problem in error.problems)
 
 
 def _too_long(tenants: Iterable[Tenant]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from components.platform.sdk import SDK_VERSION
 from emulator.settings import Account
 from emulator.testing import running
 from testbed.cloud import Cloud, Program, copy_of_the_program
@@ -42,7 +43,7 @@ class Pair(Program):
             {
                 "environment": "throw-away",
                 "storage": none,
-                "sdk": {"version": "0.12.9"},
+                "sdk": {"version": SDK_VERSION},
                 "worker": {"bundle": "worker.js"},
                 "image": main,
                 **rolled,
