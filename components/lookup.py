@@ -19,6 +19,11 @@ _REFUSED: Final = re.compile(r": 40[13] ")
 """The status as the plugin of pulumi-cloudflare tells it, after method and address."""
 
 
+def is_stopped(said: str) -> bool:
+    """Whether a call failed because the engine has stopped the run, which tells the user why itself."""
+    return any(words in said for words in _STOPPED)
+
+
 @dataclass(frozen=True)
 class Question:
     """What a program asks of the account, in words for the one who reads why there is no answer."""
@@ -48,7 +53,7 @@ class Question:
 
     def explained(self, said: str) -> str:
         """Return the message for what the plugin said."""
-        if any(words in said for words in _STOPPED):
+        if is_stopped(said):
             return f"{self.what} could not be looked up, as another error stopped the run"
         if self.not_one and (found := _NOT_ONE.search(said)):
             return self.not_one.format(count=found[1])

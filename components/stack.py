@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 from pulumi import Output
+from pulumi.runtime.settings import get_monitor
 
 from .access import AccessArgs, AccessGate, Binding, api_key_bindings
 from .application import ApplicationArgs, SandboxApplication
@@ -48,8 +49,9 @@ MAYBE_AHEAD: Final = (
 _FILES: Final = Lock()
 """Held while bundles and contexts are made: several programs of one process may share a build folder."""
 
-_DOMAINS: WeakKeyDictionary[pulumi.Resource | None, dict[str, DomainSettings]] = WeakKeyDictionary()
-"""The domains of each program's stacks."""
+_DOMAINS: WeakKeyDictionary[Any, dict[str, DomainSettings]] = WeakKeyDictionary()
+"""The domains of each program's stacks; what tells programs apart is their connection to the engine."""
+_claiming: Final = Lock()
 
 
 class SandboxStack(pulumi.ComponentResource):
@@ -275,11 +277,12 @@ def _looked_up(settings: SandboxSettings, account_id: str, parent: pulumi.Resour
 
 def _claim_hosts(name: str, domain: DomainSettings) -> None:
     """Refuse hosts that another stack of this program decides about: the one deployed last would win."""
-    others = _DOMAINS.setdefault(pulumi.runtime.get_root_resource(), {})
-    for other, theirs in others.items():
-        if shared := overlaps(domain, theirs):
-            raise SettingsError([f"domain: {shared[0]} belongs to the stack {other} too; choose another hostname"])
-    others[name] = domain
+    with _claiming:
+        others = _DOMAINS.setdefault(get_monitor(), {})
+        for other, theirs in others.items():
+            if shared := overlaps(domain, theirs):
+                raise SettingsError([f"domain: {shared[0]} belongs to the stack {other} too; choose another hostname"])
+        others[name] = domain
 
 
 def _suffixed(name: str, kind: Kind) -> str:

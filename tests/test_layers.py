@@ -48,7 +48,14 @@ SERVER = {"starlette", "uvicorn", "uvloop", "httptools", "cryptography", "python
 # Room: (modules beyond the standard library, rooms of `components`). The first room that holds the file counts.
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     **{f"components/{room}": ({"pydantic", "jinja2"}, set(PURE[: index + 1])) for index, room in enumerate(PURE)},
-    "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "provider", "pulumi_protocol"}),
+    # Components for programs in other languages, made by the plugin's process when it is asked for one, and not before.
+    "components/construct/schema": ({"pydantic"}, {*PURE, "stack", "construct/inputs"}),
+    "components/construct/inputs": ({"pydantic"}, set(PURE)),
+    "components/construct": (
+        {"pulumi"} | GRPC,
+        {*PURE, "construct", "credentials", "lookup", "pulumi_protocol", "stack"},
+    ),
+    "components/provider": (GRPC | {"cloudflare", "httpx"}, {*PURE, "construct", "provider", "pulumi_protocol"}),
     # Declares what components use of pulumi-cloudflare, as importing that package takes seconds, and of our plugin.
     "components/cloudflare": ({"pulumi"}, {*PURE, "cloudflare", "lookup"}),
     **{f"components/{part}": (BRIDGED, {*PURE, "cloudflare", "lookup"}) for part in PARTS},

@@ -38,6 +38,8 @@ def records() -> dict[str, Record]:
 
 def schema() -> dict[str, Any]:
     """Return the schema."""
+    from ..construct import schema as components  # noqa: PLC0415 - the plugin serves the file, and needs no models
+
     return {
         "name": PLUGIN,
         "displayName": "Cloudflare Sandbox",
@@ -49,8 +51,9 @@ def schema() -> dict[str, Any]:
         "types": {
             f"{PLUGIN}:index:{name}": {"type": "object", "description": record.doc, **_object(record.properties)}
             for name, record in records().items()
-        },
-        "resources": {each.token: _resource(each) for each in RESOURCES},
+        }
+        | components.types(),
+        "resources": {each.token: _resource(each) for each in RESOURCES} | components.resources(),
         "functions": {each.token: _function(each) for each in FUNCTIONS},
     }
 

@@ -4,6 +4,7 @@ Each call runs on a thread of its own, so a rollout that is waited for holds nob
 """
 
 import os
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,7 +51,8 @@ class Service(ProviderService):
 
     def Handshake(self, request: Any, context: Any) -> Any:
         """Agree on what both sides understand."""
-        return provider_pb2.ProviderHandshakeResponse(accept_secrets=True)
+        # Outputs come as such in calls that make components, and nowhere else.
+        return provider_pb2.ProviderHandshakeResponse(accept_secrets=True, accept_outputs=True)
 
     def GetSchema(self, request: Any, context: Any) -> Any:
         """Return the schema."""
@@ -72,7 +74,7 @@ class Service(ProviderService):
         base_url = given.get("baseUrl") or os.environ.get(api.BASE_URL) or api.URL
         known = isinstance(token, str) and token and isinstance(base_url, str)
         self._client = Client(token, base_url, self._waits) if known else None
-        return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
+        return provider_pb2.ConfigureResponse(acceptSecrets=True, acceptOutputs=True, supportsPreview=True)
 
     def stop(self) -> None:
         """End all waits."""
@@ -96,6 +98,24 @@ class Service(ProviderService):
             result = _reported(context, lambda: registry_credentials.mint(self._api(), arguments))
         shown = values.hidden(result, {}, [("password",)])
         return provider_pb2.InvokeResponse(**{"return": encoding.encode(shown)})
+
+    def Construct(self, request: Any, context: Any) -> Any:
+        """Make a component of this package for a program in another language."""
+        from ..construct import answer  # noqa: PLC0415 - a second that programs in Python need not pay here
+
+        try:
+            return answer.construct(request, self._log.address)
+        except answer.RefusedError as error:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        except answer.StoppedError:
+            # The engine would tell any answer as one more error; it ends this process instead.
+            ended = threading.Event()
+            context.add_callback(ended.set)
+            ended.wait()
+            raise
+        except Exception as error:
+            context.abort(grpc.StatusCode.UNKNOWN, told(error))
+            raise
 
     def Check(self, request: Any, context: Any) -> Any:
         """Bring inputs into one form and report all that is wrong with them."""

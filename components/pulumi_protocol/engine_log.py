@@ -10,6 +10,7 @@ class EngineLog:
     """Sends messages; without an engine they go nowhere."""
 
     def __init__(self, address: str | None) -> None:
+        self.address = address
         self._stub: Any = None
         if address:
             self._stub = engine_pb2_grpc.EngineStub(grpc.insecure_channel(address))

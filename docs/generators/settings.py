@@ -1,19 +1,16 @@
 """The reference of all settings in `docs/settings.md` and the JSON Schema for editors, both made from the models."""
 
-import ast
-import inspect
 import json
 import types
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from components.settings import SandboxSettings
-from components.settings.base import Section
+from components.settings.models import bare, descriptions, model_in
 
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "any"}
 
@@ -49,17 +46,6 @@ def sections() -> list[tuple[str, type[BaseModel]]]:
     return [(path, model) for model, path in found.items()]
 
 
-def descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """Return the text below each setting. The models do not read it: that would cost every program's start."""
-    found: dict[str, str] = {}
-    for kind in (each for each in reversed(model.__mro__) if issubclass(each, Section) and each is not Section):
-        body = ast.parse(inspect.getsource(kind)).body[0].body  # type: ignore[attr-defined]  # it is a class
-        for setting, below in pairwise(body):
-            if isinstance(setting, ast.AnnAssign) and isinstance(below, ast.Expr):
-                found[ast.unparse(setting.target)] = inspect.cleandoc(ast.literal_eval(below.value))
-    return found
-
-
 def _visit(path: str, model: type[BaseModel], found: dict[type[BaseModel], str]) -> None:
     if model in found:
         return
@@ -67,7 +53,7 @@ def _visit(path: str, model: type[BaseModel], found: dict[type[BaseModel], str])
     for name, field in model.model_fields.items():
         inner = model_in(field.annotation)
         if inner is not None:
-            star = ".<name>" if get_origin(_bare(field.annotation)) is dict else ""
+            star = ".<name>" if get_origin(bare(field.annotation)) is dict else ""
             _visit(f"{path}.{name}{star}".lstrip("."), inner, found)
 
 
@@ -94,34 +80,16 @@ def _default(field: FieldInfo) -> str:
     return "" if value is None else f"`{json.dumps(value)}`"
 
 
-def _bare(annotation: Any) -> Any:
-    """Take off `Annotated` and `| None`."""
-    if get_origin(annotation) is Annotated:
-        return _bare(get_args(annotation)[0])
-    if get_origin(annotation) in {Union, types.UnionType}:
-        left = [each for each in get_args(annotation) if each is not types.NoneType]
-        return _bare(left[0]) if len(left) == 1 else annotation
-    return annotation
-
-
-def model_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the section inside a type."""
-    bare = _bare(annotation)
-    if isinstance(bare, type) and issubclass(bare, BaseModel):
-        return bare
-    return next((found for each in reversed(get_args(bare)) if (found := model_in(each))), None)
-
-
 def _kind(annotation: Any) -> str:
-    bare = _bare(annotation)
-    if get_origin(bare) in {Union, types.UnionType}:
-        return " or ".join(_kind(each) for each in get_args(bare))
-    if get_origin(bare) is Literal:
-        return ", ".join(f"`{each}`" for each in get_args(bare))
-    if get_origin(bare) is tuple:
-        return f"list of {_kind(get_args(bare)[0])}"
-    if get_origin(bare) is dict:
-        return f"map of {_kind(get_args(bare)[1])}"
-    if model_in(bare):
+    kind = bare(annotation)
+    if get_origin(kind) in {Union, types.UnionType}:
+        return " or ".join(_kind(each) for each in get_args(kind))
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{each}`" for each in get_args(kind))
+    if get_origin(kind) is tuple:
+        return f"list of {_kind(get_args(kind)[0])}"
+    if get_origin(kind) is dict:
+        return f"map of {_kind(get_args(kind)[1])}"
+    if model_in(kind):
         return "section"
-    return _WORDS[bare]
+    return _WORDS[kind]

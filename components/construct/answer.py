@@ -1,0 +1,161 @@
+"""Makes the component that the engine asks for, and tells it the outputs.
+
+The SDK keeps what it knows of a run in context variables and runs on an event loop, so every component is made on a
+thread with a context and a loop of its own: several, even of different runs, do not meet. The thread goes on when the
+component is made, as the engine may ask for its hooks until the run ends.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextvars import copy_context
+from threading import Thread
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import grpc
+import pulumi
+from pulumi.provider.provider import ConstructResult
+from pulumi.provider.server import ProviderServicer
+from pulumi.runtime import config, settings
+from pulumi.runtime.proto import resource_pb2_grpc
+from pulumi.runtime.stack import wait_for_rpcs
+
+from ..credentials import require_token
+from ..lookup import is_stopped
+from ..platform import api
+from ..pulumi_protocol import encoding
+from ..pulumi_protocol.names import camel
+from ..pulumi_protocol.values import UNKNOWN
+from ..settings import SettingsError
+from ..stack import TYPE, SandboxStack
+from . import inputs
+
+_LARGEST_MESSAGE: Final = 400 * 1024 * 1024  # as the engine's own limit
+
+
+class RefusedError(Exception):
+    """What the user is told, and nothing else."""
+
+
+class StoppedError(Exception):
+    """The engine has stopped the run for another reason, which it tells itself."""
+
+
+Monitors = WeakValueDictionary[str, Any]
+_monitors: Final[Monitors] = WeakValueDictionary()
+"""Connections to engines by address; components of one program share one, and are told apart from others by it."""
+
+
+def construct(request: Any, engine: str | None) -> Any:
+    """Make a component; return the response."""
+    made: Future[Any] = Future()
+    context = copy_context()
+    Thread(target=context.run, args=(_serve, request, engine, made), daemon=True).start()
+    return made.result()
+
+
+def _serve(request: Any, engine: str | None, made: "Future[Any]") -> None:
+    # What fails is told by the answer; that nobody waits for some part of it tells a user nothing.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    task = loop.create_task(_answered(request, engine))
+
+    def hand_over(done: "asyncio.Task[Any]") -> None:
+        error = done.exception()
+        if error is None:
+            made.set_result(done.result())
+        else:
+            made.set_exception(error)
+
+    task.add_done_callback(hand_over)
+    loop.run_forever()
+
+
+async def _answered(request: Any, engine: str | None) -> Any:
+    """Return the response; what the user did wrong is a RefusedError."""
+    try:
+        return await _constructed(request, engine)
+    except SettingsError as error:
+        raise RefusedError(str(SettingsError(list(map(inputs.respelled, error.problems))))) from None
+    except Exception as error:
+        if is_stopped(str(error)):
+            raise StoppedError from None
+        if isinstance(error, pulumi.RunError):
+            raise RefusedError(inputs.in_its_spelling(str(error))) from None
+        raise
+
+
+async def _constructed(request: Any, engine: str | None) -> Any:
+    await _enter(request, engine)
+    options = ProviderServicer._construct_options(request)  # noqa: SLF001 - the SDK has no other way to read them
+    if request.HasField("customTimeouts"):
+        given = request.customTimeouts
+        # The SDK reads these and forgets them.
+        options.custom_timeouts = pulumi.CustomTimeouts(
+            given.create or None, given.update or None, given.delete or None
+        )
+    try:
+        result = await _COMPONENTS[request.type](request, options)
+        return await ProviderServicer._construct_response(None, result)  # type: ignore[arg-type]  # noqa: SLF001 - as above
+    finally:
+        await wait_for_rpcs()
+
+
+async def _enter(request: Any, engine: str | None) -> None:
+    """Tell the SDK, in this context, which run this is."""
+    monitor = _monitors.get(request.monitorEndpoint)
+    if monitor is None:
+        limits = [("grpc.max_receive_message_length", _LARGEST_MESSAGE)]
+        channel = grpc.insecure_channel(request.monitorEndpoint, options=limits)
+        monitor = _monitors.setdefault(request.monitorEndpoint, resource_pb2_grpc.ResourceMonitorStub(channel))
+    settings.ROOT.set(None)
+    settings.configure(
+        settings.Settings(
+            project=request.project,
+            stack=request.stack,
+            monitor=monitor,
+            engine=engine,
+            parallel=request.parallel or None,
+            dry_run=request.dryRun,
+            organization=request.organization or "organization",
+        )
+    )
+    await settings._load_monitor_feature_support()  # type: ignore[no-untyped-call]  # noqa: SLF001 - a program's start too
+    config.set_all_config(dict(request.config), list(request.configSecretKeys))
+
+
+async def _sandbox_stack(request: Any, options: pulumi.ResourceOptions) -> ConstructResult:
+    given = encoding.decode(request.inputs)
+    secrets, build_secrets = (
+        _secrets(request, name, given.pop(name, None)) for name in (inputs.SECRETS, inputs.BUILD_SECRETS)
+    )
+    account_id = os.environ.get(api.ACCOUNT_ID)
+    read = inputs.settings(given, sorted(secrets), account_id)
+    if not request.providers:
+        require_token(os.environ)
+    both = {**build_secrets, **secrets}
+    stack = SandboxStack(request.name, read, options, secrets=both)
+    return ConstructResult(stack.urn, {camel(name): value for name, value in stack.outputs().items()})
+
+
+def _secrets(request: Any, name: str, given: Any) -> dict[str, pulumi.Output[str]]:
+    """Return values by name, each secret and with what it depends on; a preview may not know a value yet."""
+    urns = request.inputDependencies[name].urns if name in request.inputDependencies else ()
+    dependencies: set[pulumi.Resource] = {pulumi.resource.DependencyResource(urn) for urn in urns}
+    return {
+        key: pulumi.Output(dependencies, _ready(value), _ready(value is not UNKNOWN), _ready(True))
+        for key, value in inputs.secrets(name, given).items()
+    }
+
+
+def _ready(value: Any) -> "asyncio.Future[Any]":
+    future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    future.set_result(value)
+    return future
+
+
+_COMPONENTS: Final[Mapping[str, Callable[[Any, pulumi.ResourceOptions], Any]]] = {TYPE: _sandbox_stack}
