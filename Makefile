@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump tenants
+.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump tenants sdk
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -92,6 +92,9 @@ bench: setup ## compare pulumi with wrangler on the emulator, and write docs/per
 
 docs: venv ## bring the generated parts of the documentation up to date
 	$(RUN) docs.generators
+
+sdk: venv ## make the SDKs for TypeScript and Go anew from the plugin's schema
+	$(TOOLS) sdk
 
 clean: ## remove .venv, .local and what was built (run `make down` first)
 	$(TOOLS) clean

@@ -1,11 +1,11 @@
-"""What make calls: `python -m tools setup|venv|up|down|env|bump|clean|clean-cache`; `local` is for `sandbox-stack`."""
+"""What make calls: `python -m tools setup|venv|up|down|env|sdk|bump|clean|…`; `local` is for `sandbox-stack`."""
 
 import argparse
 import shutil
 import sys
 from pathlib import Path
 
-from tools import bump, interrupt
+from tools import bump, interrupt, sdk
 from tools.errors import SetupError, sentence
 from tools.local import emulator
 from tools.local.stack import CHECKOUT
@@ -18,6 +18,7 @@ _COMMANDS = {
     "up": "deploy the local stack",
     "down": "destroy the local stack and stop what `up` started",
     "env": "print shell settings for running pulumi by hand on the local stack",
+    "sdk": "make the SDKs for TypeScript and Go anew",
     "bump": "list what is pinned, or pin another version",
     "clean": "remove .venv, .local and what was built",
     "clean-cache": "remove the cache of tools shared by all checkouts",
@@ -60,6 +61,8 @@ def _run(command: str) -> int:
         install.ensure()
     elif command == "venv":
         install.ensure_packages()
+    elif command == "sdk":
+        return sdk.make()
     elif command == "clean":
         _clean()
     else:

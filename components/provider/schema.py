@@ -22,6 +22,16 @@ PLUGIN_VERSION: Final = Declaration(
     {},
     {"version": Property(Text(), "Version of the plugin.", required=True)},
 )
+_GENERATED: Final = {"respectSchemaVersion": True}
+_LANGUAGES: Final = {
+    "go": {"importBasePath": "pulumi-cloudflare-sandbox/sdk/go/cloudflaresandbox", **_GENERATED},
+    "nodejs": {
+        "packageName": "pulumi-cloudflare-sandbox",
+        "dependencies": {"@pulumi/pulumi": "^3.259.0"},
+        **_GENERATED,
+    },
+}
+"""How SDKs are made from the schema; that of Python is this package."""
 FUNCTIONS: Final = (registry_credentials.DECLARATION, PLUGIN_VERSION)
 CONFIGURATION: Final[Properties] = {
     "apiToken": Property(Text(), "API token; CLOUDFLARE_API_TOKEN of the environment if left out.", secret=True),
@@ -46,6 +56,7 @@ def schema() -> dict[str, Any]:
         "version": VERSION,
         "description": "Workers with container-enabled Durable Object classes, and their container applications.",
         "license": "Apache-2.0",
+        "language": _LANGUAGES,
         "config": {"variables": _properties(CONFIGURATION)},
         "provider": {"inputProperties": _properties(CONFIGURATION)},
         "types": {

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from testbed import languages
 from testbed.loopback import with_registries
 from testbed.worker_build import share_packages
 from tests.examples import readme
@@ -13,7 +14,13 @@ from tools.local.projects import stack_of
 from tools.paths import ROOT, cache_root
 
 EXAMPLES = ROOT / "examples"
-ALL = sorted(path for path in EXAMPLES.iterdir() if path.is_dir() and not path.name.startswith((".", "__")))
+LANGUAGES = [EXAMPLES / name for name in languages.ALL]
+"""`tests/engine/test_languages.py` runs them: they bring what runs them along."""
+ALL = sorted(
+    path
+    for path in EXAMPLES.iterdir()
+    if path.is_dir() and path not in LANGUAGES and not path.name.startswith((".", "__"))
+)
 SHARED = EXAMPLES / "stack"
 """What the clients call."""
 PROJECTS = [path for path in ALL if (path / "Pulumi.yaml").exists() and path != SHARED]

@@ -52,7 +52,7 @@ def build(targets: tuple[Target, ...], folder: Path, *, board: Board, scripts: t
     module = targets[0].module
     what = f"cannot build {targets[0].program} from source"
     _require_space(what)
-    go = _find_go(board)
+    go = find_go(board)
     with _in_use():
         with board.step(f"{module}: fetching Go modules"):
             # Not `go mod download`: it also wants what no build needs, and not all of that is served.
@@ -86,7 +86,8 @@ def drop_leftovers() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _find_go(board: Board) -> Path:
+def find_go(board: Board) -> Path:
+    """Return Go from PATH, or from its wheel."""
     on_path = command.suitable_on_path("go", "version", pins.GO_MINIMUM)
     if on_path:
         return on_path
