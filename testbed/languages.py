@@ -47,7 +47,7 @@ def go_program() -> Path:
     env = with_registries(os.environ) | {
         "CGO_ENABLED": "0",
         "GOCACHE": str(folder / "build"),
-        "GOFLAGS": "-mod=readonly -modcacherw",
+        "GOFLAGS": "-mod=readonly -modcacherw -trimpath",
         "GOMODCACHE": str(folder / "mod"),
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",

@@ -29,17 +29,17 @@ func sandboxes(ctx *pulumi.Context) error {
 	stack, err := sandbox.NewSandboxStack(ctx, "sandboxes", &sandbox.SandboxStackArgs{
 		Name:        pulumi.StringRef("sandboxes"),
 		Environment: &throwAway,
-		Image:       &sandbox.StackImageSettings{Files: map[string]string{"/etc/motd": "motd.txt"}},
-		Container:   &sandbox.StackContainerSettings{InstanceType: &lite, MaxInstances: &most},
-		FurtherSandboxes: map[string]sandbox.StackFurtherSandboxSettings{"shell": {
+		Image:       &sandbox.StackImageSettingsArgs{Files: map[string]string{"/etc/motd": "motd.txt"}},
+		Container:   &sandbox.StackContainerSettingsArgs{InstanceType: &lite, MaxInstances: &most},
+		FurtherSandboxes: map[string]sandbox.StackFurtherSandboxSettingsArgs{"shell": {
 			ClassName: "SandboxShell",
-			Container: &sandbox.StackContainerSettings{MaxInstances: pulumi.IntRef(2)},
+			Container: &sandbox.StackContainerSettingsArgs{MaxInstances: pulumi.IntRef(2)},
 		}},
-		Domain: &sandbox.StackDomainSettings{
+		Domain: &sandbox.StackDomainSettingsArgs{
 			Hostname: "box.previews.example",
 			Zone:     pulumi.StringRef("previews.example"),
 		},
-		Access: &sandbox.StackAccessSettings{ApiKeys: map[string]sandbox.StackApiKeySettings{"team": {
+		Access: &sandbox.StackAccessSettingsArgs{ApiKeys: map[string]sandbox.StackApiKeySettingsArgs{"team": {
 			Sha256: strings.Repeat("6b", 32),
 			Tenant: "team",
 			Scopes: []string{"exec", "files:*"},

@@ -7,17 +7,18 @@ const stack = await LocalWorkspace.createOrSelectStack(
   { stackName: "dev", projectName: "languages", program: sandboxes },
   { workDir: import.meta.dirname },
 );
-const said = { onOutput: console.log };
-switch (process.argv[2]) {
-  case "preview":
-    await stack.preview(said);
-    break;
-  case "up":
-    await stack.up(said);
-    break;
-  case "destroy":
-    await stack.destroy(said);
-    break;
-  default:
-    throw new Error("say preview, up or destroy");
+const commands = {
+  preview: () => stack.preview({ onOutput: console.log }),
+  up: () => stack.up({ onOutput: console.log }),
+  destroy: () => stack.destroy({ onOutput: console.log }),
+};
+const command = commands[process.argv[2] as keyof typeof commands];
+if (command === undefined) {
+  console.error("say preview, up or destroy");
+  process.exit(2);
+}
+try {
+  await command();
+} catch {
+  process.exit(1); // Pulumi has said why
 }
