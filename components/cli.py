@@ -72,6 +72,9 @@ GROUPS: Final = {
             ".commands.cost", "estimate what a stack costs a month, from settings, a preview, a workload or the account"
         ),
         "smoke": Command(".commands.smoke", "ask a deployed Worker whether it works, step by step"),
+        "pr": Command(
+            ".commands.pull_requests", "give each pull request a stack of its own, and take away those that are over"
+        ),
         "logs": Command(".commands.logs", "follow what a deployed Worker logs and throws"),
         "orphans": Command(
             ".commands.orphans", "find what an account still has of stacks that do not know it, and delete it when told"

@@ -46,7 +46,12 @@ class Result:
 
 
 def check_path(
-    path: Path, *, today: date, overrides: Mapping[str, str] | None = None, docker: Fact[bool] | None = None
+    path: Path,
+    *,
+    today: date,
+    overrides: Mapping[str, str] | None = None,
+    docker: Fact[bool] | None = None,
+    budget: Fact[float] | None = None,
 ) -> Result:
     """Judge every project at or below a path, or a single file."""
     if not is_file(path) and not is_folder(path):
@@ -57,7 +62,7 @@ def check_path(
     projects: list[Path] = []
     for config, stack, own in stacks(files, path):
         projects.append(config)
-        judged = replace(stack, docker=docker)
+        judged = replace(stack, docker=docker, budget=budget)
         for finding in check(judged, today=today, overrides={**own, **chosen}):
             # Environments that inherit a mistake make it once.
             found.setdefault((finding.rule, finding.where, finding.what), finding)

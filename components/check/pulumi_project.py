@@ -90,11 +90,11 @@ def _stack(files: Files, path: Path, own: dict[str, Any]) -> Iterator[Judged]:
             yield from _judge(files, path, node, own)
 
 
-def read_settings(folder: Path) -> dict[str, Any]:
-    """Return the settings of every stack of a project as its program has them; raise SettingsError for broken ones."""
+def read_settings(folder: Path, stack: str = "*") -> dict[str, Any]:
+    """Return the settings of a project's stacks, or of one, as its program has them; SettingsError for broken ones."""
     files, found = Files(folder), {}
     own = _own(files, folder, files.text(folder / "Pulumi.yaml") or "")
-    for path in sorted(folder.glob("Pulumi.*.yaml")):
+    for path in sorted(folder.glob(f"Pulumi.{stack}.yaml")):
         try:
             root = _compose(files.text(path) or "")
             nodes = [node for key, node in _members(_member(root, "config")) if _KEY.fullmatch(key)]

@@ -18,6 +18,7 @@ _SAID: Final[Mapping[str, str]] = {
     "import": "taken over",
 }
 """How a change is called; of a replacement the engine tells its parts, too, which are nobody's business."""
+_PROVIDERS: Final = "pulumi:providers:"
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,9 @@ def _change(event: Mapping[str, Any] | None) -> Change | None:
     step = (event or {}).get("metadata") or {}
     said = _SAID.get(str(step.get("op")))
     state = step.get("new") or step.get("old") or {}
-    if said is None or not state.get("custom"):  # components, and the stack itself
+    kind = str(step.get("type"))
+    if said is None or not state.get("custom") or kind.startswith(_PROVIDERS):  # or a component, or the stack itself
         return None
     properties = () if said in ("created", "deleted") else tuple(sorted(map(str, step.get("diffs") or ())))
     name = str(step.get("urn")).rpartition("::")[2]
-    return Change(said, str(step.get("type")).rpartition(":")[2], name, properties)
+    return Change(said, kind.rpartition(":")[2], name, properties)

@@ -49,8 +49,11 @@ class PulumiProject:
             raise PulumiError(f"pulumi {arguments[0]}: {said or f'ended with {done.returncode}'}")
         return done.stdout
 
-    def show(self, *arguments: str, out: TextIO) -> int:
-        """Run with its words on a stream as they come; an interruption lets the engine save its state first."""
+    def show(self, *arguments: str, out: TextIO, errors: TextIO | None = None) -> int:
+        """Run with its words on a stream as they come; an interruption lets the engine save its state first.
+
+        Where `errors` is given, what it says of a run that it refuses goes there.
+        """
         out.flush()
         process = subprocess.Popen(
             self._command(arguments),
@@ -58,6 +61,7 @@ class PulumiProject:
             env=dict(self.environment),
             stdin=subprocess.DEVNULL,
             stdout=out,
+            stderr=errors,
             process_group=0,
         )
         interrupted = False

@@ -12,17 +12,14 @@ GITLAB: Final = "CI_API_V4_URL"
 class Forge(Protocol):
     """The requests of one repository."""
 
-    word: str
-    """What it calls a request."""
-
     def address(self, number: int) -> str:
         """Return where people see a request."""
 
     def is_open(self, number: int) -> bool:
         """Whether a request is still open; raise ForgeError where that cannot be told."""
 
-    def tell(self, number: int, marker: str, body: str, *, anew: bool = True) -> str | None:
-        """Put a text into our comment, and make that where there is none, if asked to; return its address."""
+    def tell(self, number: int, body: str, *, anew: bool = True) -> str | None:
+        """Put a text into our comment, which its first line marks; make one if asked to. Return its address."""
 
 
 def forge(environment: Mapping[str, str]) -> Forge | None:
@@ -39,8 +36,8 @@ def needed(found: Forge | None, what: str) -> Forge:
     """Return the forge, or say what it is needed for."""
     if found is None:
         raise UserError(
-            f"{what} needs a repository to ask: in a job of GitHub Actions or GitLab the environment names it; elsewhere "
-            f"set {GITHUB} and GITHUB_TOKEN, or {GITLAB}, CI_PROJECT_ID and GITLAB_TOKEN"
+            f"{what} needs a repository to ask: in a job of GitHub Actions or GitLab the environment names it; "
+            f"elsewhere set {GITHUB} and GITHUB_TOKEN, or {GITLAB}, CI_PROJECT_ID and GITLAB_TOKEN"
         )
     return found
 
@@ -49,3 +46,8 @@ def text_of(record: Any, name: str) -> str:
     """Return a text of a record that came from outside."""
     found = record.get(name) if isinstance(record, dict) else None
     return found if isinstance(found, str) else ""
+
+
+def first_line(body: str) -> str:
+    """Return what marks a comment as ours."""
+    return body.partition("\n")[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...errors import UserError
-from .forge import GITHUB, text_of
+from .forge import GITHUB, first_line, text_of
 from .wire import ForgeError, Wire
 
 _API: Final = "https://api.github.com"
@@ -25,7 +25,6 @@ class GitHub:
     wire: Wire
     repository: str
     server: str
-    word: str = "pull request"
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "GitHub":
@@ -54,10 +53,10 @@ class GitHub:
             raise ForgeError(f"GitHub does not say whether pull request {number} is open")
         return state == "open"
 
-    def tell(self, number: int, marker: str, body: str, *, anew: bool = True) -> str | None:
-        """Put a text into our comment, and make that where there is none, if asked to; return its address."""
+    def tell(self, number: int, body: str, *, anew: bool = True) -> str | None:
+        """Put a text into our comment, which its first line marks; make one if asked to. Return its address."""
         comments = f"/repos/{self.repository}/issues/{number}/comments"
-        found = next((each for each in self.wire.pages(comments) if _is_ours(each, marker)), None)
+        found = next((each for each in self.wire.pages(comments) if _is_ours(each, first_line(body))), None)
         if found:
             path = f"/repos/{self.repository}/issues/comments/{found['id']}"
             return text_of(self.wire.ask("PATCH", path, {"body": body}).body, "html_url")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ...errors import UserError
-from .forge import GITLAB, text_of
+from .forge import GITLAB, first_line, text_of
 from .wire import ForgeError, Wire
 
 _OPEN: Final = frozenset({"opened", "locked"})
@@ -24,7 +24,6 @@ class GitLab:
     wire: Wire
     project: str
     url: str
-    word: str = "merge request"
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "GitLab":
@@ -48,10 +47,10 @@ class GitLab:
             raise ForgeError(f"GitLab does not say whether merge request {number} is open")
         return state in _OPEN
 
-    def tell(self, number: int, marker: str, body: str, *, anew: bool = True) -> str | None:
-        """Put a text into our note, and make that where there is none, if asked to; return its address."""
+    def tell(self, number: int, body: str, *, anew: bool = True) -> str | None:
+        """Put a text into our note, which its first line marks; make one if asked to. Return its address."""
         notes, me = f"{self._path(number)}/notes", self.wire.ask("GET", "/user").body
-        found = next((each for each in self.wire.pages(notes) if _is_ours(each, marker, me)), None)
+        found = next((each for each in self.wire.pages(notes) if _is_ours(each, first_line(body), me)), None)
         if found:
             answer = self.wire.ask("PUT", f"{notes}/{found['id']}", {"body": body})
         elif anew:
