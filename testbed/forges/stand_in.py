@@ -75,6 +75,12 @@ class Forge:
         """What is said on a request."""
         return [each.body for each in self.comments if each.number == number]
 
+    def stumble(self) -> None:
+        """Fail for a moment, where it was told to."""
+        if self.failing:
+            self.failing -= 1
+            raise RefusedError(502, "Bad Gateway")
+
     def answer(self, call: "Call") -> tuple[int, Any, dict[str, str]]:
         """Answer a request; raise RefusedError to refuse it."""
         self.check(call)
@@ -135,7 +141,8 @@ def serving(forge: Forge) -> Iterator[Forge]:
     """Serve a stand-in while the block runs."""
 
     class Handler(BaseHTTPRequestHandler):
-        def _serve(self) -> None:
+        def serve(self) -> None:
+            """Answer one request."""
             place = urlsplit(self.path)
             content = self.rfile.read(int(self.headers.get("content-length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -143,9 +150,7 @@ def serving(forge: Forge) -> Iterator[Forge]:
             with forge.lock:
                 more: dict[str, str] = {}
                 try:
-                    if forge.failing:
-                        forge.failing -= 1
-                        raise RefusedError(502, "Bad Gateway")
+                    forge.stumble()
                     status, said, more = forge.answer(call)
                 except RefusedError as refused:
                     status, said = refused.status, {"message": refused.text}
@@ -157,11 +162,11 @@ def serving(forge: Forge) -> Iterator[Forge]:
             self.end_headers()
             self.wfile.write(told)
 
-        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve
-
         def log_message(self, *_: Any) -> None:
             """Say nothing: the journal has it."""
 
+    for verb in ("GET", "POST", "PATCH", "PUT", "DELETE"):
+        setattr(Handler, f"do_{verb}", Handler.serve)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     forge.url = f"http://127.0.0.1:{server.server_port}{forge.prefix}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
