@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump tenants sdk
+.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump tenants sdk pull-requests
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -62,6 +62,9 @@ import: setup ## deploy 14 projects with the real wrangler, take each over with 
 
 orphans: setup ## kill 100 runs of the engine at random, and compare what `sandbox-stack orphans` finds and deletes with what there is
 	$(RUN) bench.orphans
+
+pull-requests: setup ## make 50 stacks of pull requests, end 45 in all ways, and print what one sweep leaves
+	$(RUN) bench.pull_requests
 
 soak: setup ## start and destroy 200 sandboxes and run 1,000 commands, and print what was lost, left and grown
 	$(RUN) bench.sandboxes.soak

@@ -12,12 +12,13 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from components.naming import physical_name
 from components.platform.sdk import SDK_VERSION
 from emulator.testing import Running
 from testbed.account import EmulatedAccount
@@ -137,19 +138,13 @@ class Repository:
         """Return the command line of `sandbox-stack pr`."""
         return [sys.executable, "-m", "components", "pr", *arguments]
 
-    def killed(self, number: int) -> None:
-        """Begin `pr up`, and kill the whole job when the Worker was made and the engine has not heard of it."""
-        self.killed_all([number], lambda: None)
-
-    def killed_all(self, numbers: list[int], begun: Callable[[], None]) -> None:
-        """Begin `pr up` for each, and kill the jobs when all are between the account and the state."""
+    def killed(self, *numbers: int) -> None:
+        """Begin `pr up` for each, and kill the jobs when their Workers were made and the engine has not heard of it."""
         job = uuid.uuid4().hex
-        faults = [
-            self.account.fault(
-                method="PUT", path=f"*/workers/scripts/*-pr-{number}-*", delay_ms=600_000, after=True, times=1
-            )["id"]
-            for number in numbers
-        ]
+        for number in numbers:
+            path = f"*/workers/scripts/*-pr-{number}-*"
+            self.account.fault(method="PUT", path=path, delay_ms=600_000, after=True, times=1)
+            self.push_image(number)
         silent = subprocess.DEVNULL
         jobs = [
             subprocess.Popen(
@@ -162,9 +157,8 @@ class Repository:
             )
             for number in numbers
         ]
-        begun()
         try:
-            assert eventually(lambda: self._struck(faults), seconds=600), "the jobs made no Workers"
+            assert eventually(lambda: all(map(self._has_script, numbers)), seconds=900), "the jobs made no Workers"
         finally:
             for pid in processes_with(job):
                 os.kill(pid, signal.SIGKILL)
@@ -173,9 +167,8 @@ class Repository:
             seconds_until_gone(lambda: processes_with(job))
             self.account.control("DELETE", "/faults")
 
-    def _struck(self, faults: list[int]) -> bool:
-        rules = {each["id"]: each["acted"] for each in self.account.control("GET", "/faults")}
-        return all(rules.get(fault) for fault in faults)
+    def _has_script(self, number: int) -> bool:
+        return any(f"-pr-{number}-" in each["id"] for each in self.account.api("GET", "/workers/scripts"))
 
     def stacks(self) -> set[str]:
         """Names of the stacks that the backend has."""
@@ -192,7 +185,22 @@ class Repository:
             while rows := api("GET", path, params={"page": page, "per_page": 50}):
                 found |= {f"{kind} {each[name]}" for each in rows}
                 page += 1
+        found |= {f"image {each}" for each in self._repositories()}
         return {each for each in found if mark in each}
+
+    def _repositories(self) -> list[str]:
+        asked = {"expiration_minutes": 5, "permissions": ["pull"]}
+        key = self.account.api("POST", "/containers/registries/registry.cloudflare.com/credentials", json=asked)
+        login = (key["username"], key["password"])
+        told = self.account.http.get(f"{self.account.emulator.origin}/v2/_catalog", params={"n": 1000}, auth=login)
+        assert told.status_code == 200, told.text
+        return [str(each) for each in told.json()["repositories"]]
+
+    def push_image(self, number: int) -> None:
+        """Push what a job that builds its image would have pushed before it was killed."""
+        repository = physical_name("sandbox", f"pr-{number}", "main")
+        image = {"repository": f"{self.account.account}/{repository}", "tags": ["built"], "labels": {"for": repository}}
+        self.account.control("POST", "/registry/images", json=image)
 
     def leases(self) -> Mapping[str, str]:
         """What the stacks' tags say, by stack."""

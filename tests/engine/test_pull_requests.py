@@ -91,7 +91,7 @@ def test_a_sweep_takes_away_what_is_over_and_leaves_the_living(repository: Repos
     github, project = repository.forge, "https://github.com/example/project/pull"
     run_action(repository, action="up", number=str(CLOSED), **{"from": TEMPLATE})
     repository.killed(KILLED)
-    assert {each.split()[0] for each in repository.bear(f"-pr-{KILLED}-")} >= {"script", "bucket", "token"}
+    assert {each.split()[0] for each in repository.bear(f"-pr-{KILLED}-")} >= {"script", "bucket", "token", "image"}
     long_ago = "2026-01-01T00:00:00Z"
     for number, lease in (
         (EXPIRED, f"{long_ago} sandbox {project}/{EXPIRED}"),

@@ -1,0 +1,1 @@
+"""Many stacks of pull requests at once, and one sweep."""
