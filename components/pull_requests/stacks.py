@@ -64,6 +64,20 @@ class RequestStack:
         """Return what was agreed."""
         return read_lease(read_tags(json.loads(self.pulumi.succeed("stack", "tag", "ls", "--json") or "{}")))
 
+    def require_ours(self, request: str) -> Lease | None:
+        """Return what was agreed; refuse a stack that was made otherwise, or for a request elsewhere."""
+        lease = self.lease()
+        if lease is None and self.pulumi.state().resources:
+            raise UserError(
+                f"{self.name}: was not made by `pr up`, so it is left alone; rename it, as this name is for requests"
+            )
+        if lease and lease.request and request and lease.request != request:
+            raise UserError(
+                f"{self.name}: belongs to {lease.request}, so it is left alone; give each repository a backend or a "
+                "project name of its own"
+            )
+        return lease
+
     def configure_like(self, template: str) -> dict[str, Any]:
         """Write its settings as those of another stack, secrets included; return the document."""
         with reading_or_writing(self.file, "free the place"):

@@ -106,14 +106,9 @@ def down(stack: RequestStack, request: str, tools: Tools) -> Report:
     """Take one request's stack away now, whatever became of the request; `request` is its address, where known."""
     if stack.number not in request_stacks(stack.pulumi):
         return Report((Row(stack.number, stack.name, Fate.GONE, "there is no such stack"),))
-    lease = stack.lease()
-    known = Known(stack.number, lease, empty=lease is None and not stack.pulumi.state().resources)
-    verdict, why = fate(known, request, lambda _: False, datetime.now(UTC)) if request else (Fate.GOES, "by hand")
-    if verdict is Fate.STAYS and not (lease and not lease.request):
-        raise UserError(f"{stack.name}: {why}; it is left alone, and `pulumi destroy` takes it away")
-    doomed = Doomed(stack, lease)
+    doomed = Doomed(stack, stack.require_ours(request))
     unread = take_away([doomed], tools)
-    return Report((_row(stack, Fate.GOES, "as was asked" if verdict is Fate.STAYS else why, doomed),), tuple(unread))
+    return Report((_row(stack, Fate.GOES, "as was asked", doomed),), tuple(unread))
 
 
 def _judged(stack: RequestStack, forge: Forge, now: datetime) -> tuple[Fate, str, Lease | None]:

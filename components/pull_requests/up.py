@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from ..errors import UserError
 from ..rules import MANDATORY, Finding
 from ..settings import SandboxSettings
 from .comment import Told
@@ -57,7 +56,7 @@ def up(stack: RequestStack, wanted: Wanted, judge: Judge, out: TextIO) -> Done:
     """Make or update the stack; what the rules refuse is not deployed."""
     template = judge.settings(stack.pulumi.folder, wanted.template)
     if stack.number in request_stacks(stack.pulumi):
-        _require_ours(stack, wanted.request)
+        stack.require_ours(wanted.request)
     else:
         stack.make(wanted.template)
     notes = _configure(stack, wanted.template, template.name)
@@ -78,17 +77,6 @@ def up(stack: RequestStack, wanted: Wanted, judge: Judge, out: TextIO) -> Done:
     if code:
         return Done(Told(verdict="failed", plan=plan, **told), failed=True)
     return Done(Told(verdict="up", plan=plan, outputs=stack.outputs(), **told))
-
-
-def _require_ours(stack: RequestStack, request: str) -> None:
-    """Refuse a stack that somebody else made under this name."""
-    lease = stack.lease()
-    if lease is None and stack.pulumi.state().resources:
-        raise UserError(f"{stack.name}: was not made by `pr up`; rename that stack, as this name is for requests")
-    if lease and lease.request and request and lease.request != request:
-        raise UserError(
-            f"{stack.name}: belongs to {lease.request}; give each repository a backend or a project name of its own"
-        )
 
 
 def _configure(stack: RequestStack, template: str, name: str) -> list[str]:

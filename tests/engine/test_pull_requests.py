@@ -16,7 +16,7 @@ from emulator.testing import running
 from testbed.forges.github_stand_in import GitHubStandIn
 from testbed.forges.gitlab_stand_in import GitLabStandIn
 from testbed.forges.stand_in import serving
-from testbed.pull_requests import TEMPLATE, Repository
+from testbed.pull_requests import TEMPLATE, Repository, guide
 from tools.local import engine
 from tools.paths import ROOT
 from tools.setup.toolchain import Toolchain
@@ -26,14 +26,15 @@ pytestmark = pytest.mark.engine
 GITHUB = ROOT / "pipelines" / "github-pull-request"
 ACTION = yaml.safe_load((GITHUB / "action.yml").read_text())
 COMPONENT = ROOT / "pipelines" / "gitlab-merge-request" / "templates" / "sandbox-merge-request.yml"
+UP, DOWN, SWEEP = guide("pull-requests")
 SECRET = "a-secret-value-0123456789"
-OPEN, CLOSED, EXPIRED, KILLED, FOREIGN, STRANGE = 1, 2, 3, 4, 5, 6
+OPEN, CLOSED, EXPIRED, KILLED, FOREIGN, REFUSED, STRANGE = 12, 2, 3, 4, 5, 8, 106
 
 
 @pytest.fixture(scope="module")
 def repository(tools_provided: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
     folder = tmp_path_factory.mktemp("requests")
-    github = GitHubStandIn(requests=dict.fromkeys(range(1, 9), "open"))
+    github = GitHubStandIn(requests=dict.fromkeys((OPEN, CLOSED, EXPIRED, KILLED, FOREIGN, REFUSED), "open"))
     with running(folder / "cloud") as emulator, serving(github):
         pulumi = engine.isolated(tools_provided, folder / "engine")
         yield Repository(folder / "repository", pulumi, emulator, github, in_r2=True)
@@ -72,19 +73,19 @@ def test_a_push_makes_a_stack_and_the_next_one_updates_the_same_comment(reposito
     made = repository.bear(f"-pr-{OPEN}-")
     assert {each.split()[0] for each in made} == {"script", "application", "bucket", "token"}
     (first,) = [each for each in comments(repository, OPEN) if "sandbox-stack pr" in each]
-    assert "### Sandbox stack `pr-1`: up" in first
+    assert "### Sandbox stack `pr-12`: up" in first
     assert "created WorkerScript `sandbox-worker`" in first
     assert "**Rules:** 0 mandatory" in first
     assert "| **Total** |" in first
-    run_action(repository, action="up", number=str(OPEN), **{"from": TEMPLATE})
+    repository.shell(UP)
     (second,) = [each for each in comments(repository, OPEN) if "sandbox-stack pr" in each]
     assert "**What changed:** nothing" in second
     assert repository.bear(f"-pr-{OPEN}-") == made
     state = repository.shell(f"pulumi stack export --stack pr-{OPEN}")
-    logged = (printed, first, second, state, repository.shell("cat Pulumi.pr-1.yaml"))
+    logged = (printed, first, second, state, repository.shell("cat Pulumi.pr-12.yaml"))
     tokens = [repository.account.token, github.token]
     assert [secret for secret in (SECRET, *tokens) for text in logged if secret in text] == []
-    assert repository.leases()[f"pr-{OPEN}"].endswith(" sandbox https://github.com/example/project/pull/1")
+    assert repository.leases()[f"pr-{OPEN}"].endswith(" sandbox https://github.com/example/project/pull/12")
 
 
 def test_a_sweep_takes_away_what_is_over_and_leaves_the_living(repository: Repository):
@@ -124,27 +125,27 @@ def test_a_sweep_takes_away_what_is_over_and_leaves_the_living(repository: Repos
 
 
 def test_what_cannot_be_told_is_left_and_said(repository: Repository):
-    repository.shell(f"pulumi stack init pr-{STRANGE + 100} --no-select")
+    repository.shell(f"pulumi stack init pr-{STRANGE} --no-select")
     github = repository.forge
-    done = repository.pr("sweep", "--dry-run")
+    done = repository.run(shlex.split(SWEEP))
     assert done.returncode == 1
-    assert re.search(rf"pr-{STRANGE + 100} +failed +GitHub refuses GET /repos/.*404 Not Found", done.stdout)
+    assert re.search(rf"pr-{STRANGE} +failed +GitHub refuses GET /repos/.*404 Not Found", done.stdout)
     assert re.search(rf"pr-{OPEN} +stays", done.stdout)
-    github.requests[STRANGE + 100] = "closed"
+    github.requests[STRANGE] = "closed"
     assert repository.pr("sweep").returncode == 0  # nothing was ever made for it
-    assert f"pr-{STRANGE + 100}" not in repository.stacks()
+    assert f"pr-{STRANGE}" not in repository.stacks()
 
 
 def test_what_the_rules_refuse_is_not_made_and_is_told(repository: Repository):
-    run = repository.pr("up", "--number", "8", "--from", TEMPLATE, "--budget", "0.01", "--comment")
+    run = repository.pr("up", "--number", str(REFUSED), "--from", TEMPLATE, "--budget", "0.01", "--comment")
     assert run.returncode == 1
-    (told,) = comments(repository, 8)
+    (told,) = comments(repository, REFUSED)
     assert "refused by the rules, nothing was changed" in told
     assert "mandatory `container/budget`" in told
-    assert repository.bear("-pr-8-") == set()
-    assert repository.pr("down", "--number", "8", "--comment").returncode == 0
-    assert "gone" in comments(repository, 8)[0]
-    again = repository.pr("down", "--number", "8")
+    assert repository.bear(f"-pr-{REFUSED}-") == set()
+    assert repository.pr("down", "--number", str(REFUSED), "--comment").returncode == 0
+    assert "gone" in comments(repository, REFUSED)[0]
+    again = repository.pr("down", "--number", str(REFUSED))
     assert (again.returncode, again.stdout) == (0, "pr-8  gone    there is no such stack\n1 gone\n")
 
 
@@ -157,10 +158,11 @@ def test_gitlab_s_jobs_do_the_same(repository: Repository):
         env = {**gitlab.env, "GITHUB_REPOSITORY": "", "CI_MERGE_REQUEST_IID": str(OPEN)}
         run_component(repository, "sandbox-merge-request-up", **env)
         (told,) = gitlab.on(OPEN)
-        assert "### Sandbox stack `pr-1`: up" in told
-        gitlab.requests[OPEN] = "merged"
+        assert "### Sandbox stack `pr-12`: up" in told
         run_component(repository, "sandbox-merge-request-sweep", **env)
+        assert repository.bear(f"-pr-{OPEN}-")
+        assert "pr-12  gone    as was asked\n1 gone\n" in repository.shell(DOWN, **env)
         assert repository.bear("-pr-") == set()
-        assert "gone" in gitlab.on(OPEN)[0]
-        run_component(repository, "sandbox-merge-request-down", **env)
+        assert "### Sandbox stack `pr-12`: gone" in gitlab.on(OPEN)[0]
+        assert "there is no such stack" in run_component(repository, "sandbox-merge-request-down", **env)
     assert repository.stacks() == {TEMPLATE, f"pr-{FOREIGN}"}
