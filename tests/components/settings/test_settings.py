@@ -37,8 +37,8 @@ def test_all_mistakes_come_in_one_message():
         "3 mistakes in the sandbox settings:\n"
         "  name: expected text; put quotes around it\n"
         "  environment: expected 'throw-away' or 'lasting'\n"
-        "  colour: no such setting; known are access, account_id, class_name, container, domain, egress, environment, "
-        "further_sandboxes, image, name, rules, sdk, secrets, storage, worker"
+        "  colour: no such setting; known are access, account_id, budget, class_name, container, domain, egress, "
+        "environment, further_sandboxes, image, name, rules, sdk, secrets, storage, worker"
     )
 
 
