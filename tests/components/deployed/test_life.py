@@ -19,6 +19,7 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)  # some thirty runs of the engine, one after the other
 def test_the_life_of_a_stack(deployed: Deployed, monkeypatch: pytest.MonkeyPatch):
     releases: dict[str, str] = {}
     status_says_what_is_live_and_asks_only(deployed, releases)
@@ -119,10 +120,8 @@ def drift_is_listed_without_secrets_and_nothing_is_written(deployed: Deployed):
     found = deployed.document("drift", code=1)
     (difference,) = found["differences"]
     assert (difference["property"], difference["state"], difference["account"]) == ("maxInstances", 10, 7)
-    code, table, _ = deployed.run("drift")
     assert deployed.cloud.writes() == []
-    assert code == 1
-    assert table.splitlines()[1].split() == ["ContainerApplication", "sandbox-containers", "maxInstances", "10", "7"]
+    assert KEY["sha256"] not in str(found)
 
     deployed.cloud.api("PATCH", path, json={"max_instances": 10})
     deployed.cloud.fault(operation="containers.get_application", times=0, status=403, code=10000, message="no")
@@ -236,11 +235,6 @@ def what_is_gone_from_the_account_is_named(deployed: Deployed):
     ]
     (difference,) = deployed.document("drift", code=1)["differences"]
     assert (difference["type"], difference["way"]) == ("cloudflare-sandbox:index:ContainerApplication", "gone")
-    deployed.program.up("--refresh")
-    assert deployed.document("status")["healthy"]
-    deployed.program.destroy()
-    code, _, err = deployed.run("status")
-    assert (code, "has no Worker of this package in its state" in err) == (2, True)
 
 
 def every_command_of_the_guide_was_run(deployed: Deployed):
