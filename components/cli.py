@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from .commands.exits import Exit
-from .errors import UserError
+from .errors import UserError, visible
 from .version import VERSION
 
 PROGRAM: Final = "sandbox-stack"
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
         return Exit.UNREAD
     except UserError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{visible(str(error))}\n")
         return Exit.REFUSED
     return code
 

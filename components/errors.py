@@ -11,6 +11,11 @@ class UserError(ValueError):
     """A mistake of the user's; the message is all there is to say."""
 
 
+def visible(text: str) -> str:
+    """Write what could steer a terminal as an escape: names of files and keys come from whoever wrote the project."""
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
+
+
 @contextmanager
 def reading_or_writing(path: object, remedy: str) -> Iterator[None]:
     """Turn what the machine says of a file or folder that the user named into a mistake with its place and remedy."""

@@ -21,7 +21,7 @@ from ..check.files import Files
 from ..check.fixes import fix
 from ..check.project import UNREADABLE, check_path
 from ..check.report import FORMATS
-from ..errors import UserError
+from ..errors import UserError, visible
 from ..facts.stack import Fact
 from ..platform import api
 from ..rules import MANDATORY, Finding
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> Exit:
             result = check_path(Path(arguments.path), today=today, overrides=overrides, docker=docker)
             findings = accepted([*result.findings, *told], exemptions, today)
     report = FORMATS[arguments.format](findings, result.projects)
-    sys.stdout.write(coloured(report, _SEVERITIES, sys.stdout) if arguments.format == TEXT else report)
+    sys.stdout.write(coloured(visible(report), _SEVERITIES, sys.stdout) if arguments.format == TEXT else report)
     if any(finding.rule == UNREADABLE for finding in findings):
         return Exit.REFUSED
     return Exit.NO if any(finding.severity == MANDATORY for finding in findings) else Exit.DONE

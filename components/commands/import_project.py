@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from ..account.reader import Account, AccountError, account, asked
-from ..errors import reading_or_writing
+from ..errors import reading_or_writing, visible
 from ..init import origin
 from ..init.plan import INSTALL, program
 from ..platform import api
@@ -21,7 +21,7 @@ from ..wrangler.conversion import Converted, Surroundings, accepting, converted
 from ..wrangler.document import read_jsonc
 from ..wrangler.environment import Environment
 from ..wrangler.live import CODE, CONFIGURATION, configuration
-from ..wrangler.project import Found, ProjectError, find, is_inside, stack_name, write
+from ..wrangler.project import Found, ProjectError, find, is_inside, leads_out, stack_name, write
 from ..wrangler.stack_file import stack_file
 from .exits import Exit
 from .formats import JSON, add_format, as_json
@@ -107,6 +107,7 @@ def _around(arguments: argparse.Namespace, found: Found, said: Environment, home
     patterns = [each.get("pattern") if isinstance(each, dict) else each for each in listed]
     return Surroundings(
         is_file=lambda path: is_inside(into, f"{way}/{path}"),
+        leads_out=lambda path: leads_out(into, path),
         prefix="" if way == "." else f"{way}/",
         account_id=os.environ.get(api.ACCOUNT_ID),
         sdk_version=arguments.sdk_version or found.sdk_version,
@@ -148,7 +149,7 @@ def _show(arguments: argparse.Namespace, made: Converted, files: Files, stack: s
         there = "" if into == Path.cwd() else f"cd {shlex.quote(str(into))} && "
         following = f"  {there}{INSTALL}\n  pulumi stack init {stack}\n{secrets}  pulumi preview\n"
         out.append(f"Wrote {', '.join(files)}. Next:\n{following}")
-    sys.stdout.write("".join(out))
+    sys.stdout.write(visible("".join(out)))
 
 
 def _named_account() -> Account:

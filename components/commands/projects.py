@@ -20,7 +20,11 @@ def chosen(folder: Path, named: str | None) -> tuple[str, SandboxSettings]:
     if not is_folder(folder):
         raise ProjectError(f"{folder}: there is no such folder; name that of a Pulumi project")
     stacks = read_settings(folder)
-    names = ", ".join(sorted(stacks)) or "none"
+    if not stacks:
+        raise ProjectError(
+            f"{folder}: there is no Pulumi.<stack>.yaml with settings; name the folder of a Pulumi project"
+        )
+    names = ", ".join(sorted(stacks))
     if named is None and len(stacks) != 1:
         raise ProjectError(f"{folder} has the stacks {names} with settings; name one with --stack")
     stack = named or next(iter(stacks))

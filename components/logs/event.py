@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from ..errors import visible
+
 
 def as_json(event: Mapping[str, Any]) -> str:
     """Return the event as it came, on one line."""
@@ -59,5 +61,5 @@ def _indented(text: str) -> Iterator[str]:
 
 
 def _visible(text: str) -> str:
-    """Write what could steer a terminal as an escape."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text.expandtabs())
+    """Write what could steer a terminal, or begin a line, as an escape."""
+    return visible(text.expandtabs()).replace("\n", r"\n")

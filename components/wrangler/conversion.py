@@ -41,6 +41,8 @@ class Surroundings:
 
     is_file: Callable[[str], bool] = lambda _: False
     """Whether a path, relative to the configuration, is a file."""
+    leads_out: Callable[[str], bool] = lambda _: False
+    """Whether links on its way take a path, relative to where the settings' paths begin, out of there."""
     prefix: str = ""
     """Way from where the settings' paths begin to the folder of the configuration: empty, or ending in a slash."""
     account_id: str | None = None
@@ -95,7 +97,8 @@ class Draft:
                 parts.pop()
             elif part not in ("", "."):
                 parts.append(part)
-        if plain.startswith("/") or ".." in parts or not parts or not value.isprintable() or ":" in value:
+        odd = plain.startswith("/") or ".." in parts or not parts or not value.isprintable() or ":" in value
+        if odd or self.around.leads_out("/".join(parts)):
             self.problem(path, f"{value!r} leads out of the project; name a folder above it with --into")
             return None
         return "/".join(parts)

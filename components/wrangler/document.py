@@ -142,7 +142,12 @@ class _Jsonc:
             self.fail("a string does not end on its line")
             raise AssertionError
         self.at = match.end()
-        return _ESCAPE.sub(lambda each: chr(int(each[1], 16)) if each[1] else _ESCAPES.get(each[2], each[2]), match[1])
+        text = _ESCAPE.sub(lambda each: chr(int(each[1], 16)) if each[1] else _ESCAPES.get(each[2], each[2]), match[1])
+        try:  # a character beyond the first 65,536 is escaped as two halves
+            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        except UnicodeDecodeError:
+            self.fail("half of a character is escaped; write the character, or both halves")
+            raise AssertionError from None
 
     def plain(self) -> Any:
         for word, value in _WORDS.items():
@@ -179,7 +184,17 @@ def read_toml(name: str, text: str) -> Document:
         raise BrokenDocumentError(str(error), int(found[1]) if found else 1) from None
     except RecursionError:
         raise BrokenDocumentError("it is nested too deep") from None
+    if _is_deep(value):  # by keys with many dots
+        raise BrokenDocumentError(f"it is nested more than {_DEEPEST} levels deep")
     return Document(name, text, value, _toml_spans(text))
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        level = [each for values in inner for each in values]
+    return bool(level)
 
 
 def _toml_spans(text: str) -> dict[Path, Span]:

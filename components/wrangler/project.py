@@ -3,6 +3,7 @@
 All files of the new project appear, or none; a file that exists is never replaced.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ def find(path: Path) -> Found:
             raise ProjectError(f"there is no {', '.join(CONFIGS)} in {path}; name the folder of a wrangler project")
         path = chosen
     if not is_file(path):
-        raise ProjectError(f"there is no {path}")
+        raise ProjectError(f"{path}: there is no such file or folder; name the folder of a wrangler project")
     files = Files(path.parent)
     document = read_config(files, path)
     if document is None or files.problems:
@@ -74,6 +75,11 @@ def is_inside(folder: Path, path: str) -> bool:
     if "\0" in path or not is_file(folder / path):
         return False
     return (folder / path).resolve().is_relative_to(folder.resolve())
+
+
+def leads_out(folder: Path, path: str) -> bool:
+    """Whether links on the way take a path out of a folder."""
+    return not Path(os.path.realpath(folder / path)).is_relative_to(os.path.realpath(folder))
 
 
 def write(folder: Path, contents: Mapping[str, str | bytes]) -> None:

@@ -22,9 +22,15 @@ def _yaml(value: Any, indent: int = 0) -> str:
     lines = []
     pad = "  " * indent
     for key, item in value.items():
-        shown = key if _PLAIN.fullmatch(key) else json.dumps(key)
+        shown = key if _PLAIN.fullmatch(key) else _json(key)
         if isinstance(item, dict) and item:
             lines.append(f"{pad}{shown}:\n{_yaml(item, indent + 1)}")
         else:
-            lines.append(f"{pad}{shown}: {json.dumps(item)}\n")
+            lines.append(f"{pad}{shown}: {_json(item)}\n")
     return "".join(lines)
+
+
+def _json(value: Any) -> str:
+    """Write JSON that is YAML as well, which knows no character in two escapes as JSON does."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in text)

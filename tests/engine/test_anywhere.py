@@ -142,7 +142,9 @@ def test_the_way_of_the_readme_leads_from_an_empty_folder_to_a_worker_of_ones_ow
         key = (made.folder / told["key_file"]).read_text().strip()
         host = httpx.URL(told["api_url"])
         headers = {"host": host.netloc.decode(), "authorization": f"Bearer {key}"}
-        assert "changed by hand" in httpx.get(f"http://127.0.0.1:{host.port}/", headers=headers).text
+        answer = httpx.get(f"http://127.0.0.1:{host.port}/", headers=headers)
+        assert answer.status_code == 200
+        assert "changed by hand" in answer.text
     finally:
         made.run("sandbox-stack", "local", "down", "--force")
     assert_nothing_is_left(made)

@@ -63,7 +63,7 @@ def test_a_build_that_fails_leaves_worker_image_and_application_as_they_were_and
     assert live(program) == before
     assert program.cloud.deployed()["image_manifest"] == images
 
-    write_dockerfile(program, "LABEL mended=true")
+    write_dockerfile(program, "LABEL fixed=true")
     program.cloud.calls()
     program.up()
     assert went_live(program) == ["image", "Worker"]

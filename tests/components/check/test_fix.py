@@ -18,7 +18,7 @@ from tests.components.check.test_corpus import TODAY, write
 
 DAY = ["--today", "2026-11-16"]
 OLD = config(compatibility_date="2026-07-01")
-MENDED = OLD.replace(
+FIXED = OLD.replace(
     '  "compatibility_date": "2026-07-01",\n',
     '  "compatibility_date": "2026-07-01",\n  "compatibility_flags": ["nodejs_compat"],\n',
 )
@@ -39,7 +39,7 @@ def fixed(folder: Path, text: str, name: str = "wrangler.jsonc") -> str:
 
 
 def test_the_expected_text_is_what_a_fix_gives(folder: Path):
-    assert fixed(folder, OLD) == MENDED
+    assert fixed(folder, OLD) == FIXED
 
 
 def test_comments_in_a_list_of_flags_stay(folder: Path):
@@ -122,7 +122,7 @@ def test_mark_and_line_ends_stay(mark: bytes, end: bytes, folder: Path):
     path = folder / "wrangler.jsonc"
     path.write_bytes(mark + OLD.encode().replace(b"\n", end))
     assert main(["check", *DAY, "--fix"]) == 0
-    assert path.read_bytes() == mark + MENDED.encode().replace(b"\n", end)
+    assert path.read_bytes() == mark + FIXED.encode().replace(b"\n", end)
 
 
 @pytest.mark.parametrize("data", [OLD.encode("utf-16"), OLD.replace("\n", "\r\n", 3).encode()])
@@ -139,7 +139,7 @@ def test_the_encoding_does_not_depend_on_the_machine(tmp_path: Path):
     argv = [sys.executable, "-m", "components", "check", *DAY, "--fix", str(tmp_path)]
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert (tmp_path / "wrangler.jsonc").read_text() == f"// für später\n{MENDED}"
+    assert (tmp_path / "wrangler.jsonc").read_text() == f"// für später\n{FIXED}"
 
 
 def test_rights_stay(folder: Path):
@@ -156,7 +156,7 @@ def test_a_link_stays_and_what_it_leads_to_is_mended(folder: Path):
     (folder / "wrangler.jsonc").symlink_to("shared/base.jsonc")
     assert main(["check", *DAY, "--fix"]) == 0
     assert (folder / "wrangler.jsonc").is_symlink()
-    assert (folder / "shared/base.jsonc").read_text() == MENDED
+    assert (folder / "shared/base.jsonc").read_text() == FIXED
 
 
 def test_a_link_that_leads_out_of_the_folder_is_left_alone(folder: Path, tmp_path_factory: pytest.TempPathFactory):

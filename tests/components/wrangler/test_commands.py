@@ -143,6 +143,12 @@ def test_export_and_drift(project: Path, capsys: pytest.CaptureFixture[str]):
     assert "wrangler/drift" not in capsys.readouterr().out
 
 
+def test_export_of_a_folder_without_settings_says_what_it_wants(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["export", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said == f"{tmp_path}: there is no Pulumi.<stack>.yaml with settings; name the folder of a Pulumi project\n"
+
+
 def test_export_asks_for_the_stack_where_there_are_several(project: Path, capsys: pytest.CaptureFixture[str]):
     for name in ("one", "two"):
         assert main(["import", "--stack", name]) == 0

@@ -2,11 +2,13 @@
 
 import contextlib
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from components.check.drift import differing
 from components.cli import main
@@ -21,6 +23,7 @@ from tests.components.wrangler.test_commands import (
 from tests.components.wrangler.test_conversion import BOX, LEAST, convert
 
 TEXT = json.dumps(LEAST)
+SMILE = "\N{GRINNING FACE} für\N{NO-BREAK SPACE}\N{LINE SEPARATOR}\x7f\n\\ud83d"
 DEEP = '{"a":' * 5000 + "1" + "}" * 5000
 
 
@@ -88,6 +91,32 @@ def test_a_date_of_toml_is_refused(project: Path, capsys: pytest.CaptureFixture[
     )
 
 
+def test_keys_of_toml_with_many_dots_are_deep(project: Path, capsys: pytest.CaptureFixture[str]):  # noqa: F811
+    (project / "wrangler.jsonc").unlink()
+    (project / "wrangler.toml").write_text(f"{'.'.join('a' * 3000)} = 1\n")
+    assert main(["import"]) == 2
+    assert "it is nested more than 100 levels deep" in capsys.readouterr().err
+
+
+def test_a_character_in_two_escapes_is_one(project: Path):  # noqa: F811 - a fixture
+    (project / "wrangler.jsonc").write_text(json.dumps({**LEAST, "vars": {"SMILE": SMILE}}))
+    assert main(["import", "--offline"]) == 0
+    stack = yaml.safe_load((project / "Pulumi.production.yaml").read_text())
+    assert stack["config"]["boxes:settings"]["worker"]["variables"]["SMILE"] == SMILE
+
+
+def test_nothing_in_a_project_steers_the_terminal(project: Path, capsys: pytest.CaptureFixture[str]):  # noqa: F811
+    (project / "wrangler.jsonc").write_text(json.dumps({**LEAST, "\x1b[2Jkey": 1}))
+    assert main(["import", "--offline"]) == 1
+    assert r"\x1b[2Jkey: the settings cannot say it" in capsys.readouterr().out
+    (project / "\x1b[2Jlink").mkdir()
+    (project / "\x1b[2Jlink" / "wrangler.jsonc").write_text("{")
+    main(["check", str(project)])
+    assert main(["import", str(project / "\x1b[2Jlink")]) == 2
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+
+
 def test_a_byte_order_mark_is_no_mistake(project: Path):  # noqa: F811 - a fixture
     (project / "wrangler.jsonc").write_text("\ufeff" + TEXT)
     assert main(["import"]) == 0
@@ -103,6 +132,21 @@ def test_a_dockerfile_that_leads_out_by_a_link_is_none(
     (project / "wrangler.jsonc").write_text(json.dumps({**LEAST, "containers": [{**BOX, "image": "./Dockerfile"}]}))
     assert main(["import"]) == 2
     assert "there is no Dockerfile ./Dockerfile" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("link", ["src", "src/index.ts"])
+def test_an_entry_that_leads_out_by_a_link_is_none(
+    project: Path,  # noqa: F811 - a fixture
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    link: str,
+):
+    outside = shutil.move(project / link, tmp_path / "outside") if (project / link).exists() else tmp_path / "outside"
+    (project / link).parent.mkdir(exist_ok=True)
+    (project / link).symlink_to(outside)
+    assert main(["import"]) == 2
+    assert "main: 'src/index.ts' leads out of the project" in capsys.readouterr().err
+    assert not (project / "Pulumi.yaml").exists()
 
 
 def test_a_link_that_leads_in_a_circle_is_no_project(project: Path, capsys: pytest.CaptureFixture[str]):  # noqa: F811
@@ -134,7 +178,7 @@ def test_an_environment_cannot_choose_where_files_are_written(
 def test_half_a_character_is_refused(project: Path, capsys: pytest.CaptureFixture[str]):  # noqa: F811 - a fixture
     (project / "wrangler.jsonc").write_text(TEXT[:-1] + r', "vars": {"A": "\ud800"}}')
     assert main(["import"]) == 2
-    assert "as a setting, invalid JSON" in capsys.readouterr().err
+    assert "cannot be read: half of a character is escaped" in capsys.readouterr().err
     assert names(project) == BEFORE
 
 

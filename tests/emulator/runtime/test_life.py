@@ -165,8 +165,8 @@ def test_a_worker_that_cannot_start_says_why(stage: Stage, change: dict[str, Any
     told = stage.status("broken")
     assert (told["state"], told["pid"]) == ("failed", None)
     assert reason in told["error"]
-    stage.uploads.put("broken", "export default { fetch() { return new Response('mended') } };")
-    assert stage.ask("/", "broken.localhost").text == "mended"
+    stage.uploads.put("broken", "export default { fetch() { return new Response('fixed') } };")
+    assert stage.ask("/", "broken.localhost").text == "fixed"
 
 
 def _replace_module(stage: Stage, code: str) -> None:

@@ -1,4 +1,4 @@
-/** Rows 9 to 17: what a sandbox can do. */
+/** What a sandbox can do. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 
 import { allEvents } from "../sse.ts";

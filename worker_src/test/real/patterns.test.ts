@@ -1,4 +1,4 @@
-/** Rows 18 to 26: the patterns, with a stand-in model and a stand-in GitHub. */
+/** The patterns, with a stand-in model and a stand-in GitHub. */
 import { execFileSync } from "node:child_process";
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
