@@ -5,6 +5,7 @@ such thing, as a file of the owner's that is gone once workerd has read it).
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -59,7 +60,8 @@ class Workerd:
         try:
             await asyncio.wait_for(self.process.wait(), _GRACE)
         except TimeoutError:
-            self.process.kill()
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                self.process.kill()
             await self.process.wait()
 
 
