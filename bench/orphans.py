@@ -35,7 +35,8 @@ from tools.setup.toolchain import Toolchain
 
 _STACKS = ("one", "two")
 _FORGETS, _COMPARES, _CLEANS, _CLEANING_KILLED = 0.08, 0.15, 0.12, 0.4
-_LATEST_REQUEST = 90
+_LATEST_REQUEST = 80
+"""Early ones are likelier: a run with little to do has few requests."""
 _HELD_MS = 400
 _COMMAND = (
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); from components.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -70,7 +71,7 @@ class Trial:
         """Begin a run and kill it at some request; whether it was still under way."""
         stack, action = self.random.choice(self.living), self.random.choice(("up", "up", "up", "destroy"))
         self.stacks.write(stack, f"v{self.random.randrange(4)}", **self._settings())
-        nth, after = self.random.randint(1, _LATEST_REQUEST), self.random.random() < 0.5
+        nth, after = 1 + int(_LATEST_REQUEST * self.random.random() ** 2), self.random.random() < 0.5
         self.cloud.clear_journal()
         self.cloud.fault(nth=nth, times=1, delay_ms=_HELD_MS, after=after)
         rule = self.cloud.emulator.state.faults.all()[-1]
@@ -222,7 +223,8 @@ def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int, *, whol
                 made.clean()
             elif chance < _CLEANS + _COMPARES:
                 made.compare(f"after interruption {done}")
-            print(f"{done} of {interruptions} interrupted, {len(made.faults)} differences", file=sys.stderr, flush=True)
+            so_far = ", ".join(f"{count} {name}" for name, count in sorted(made.counts.items()))
+            print(f"{done} of {interruptions}: {so_far}, {len(made.faults)} differences", file=sys.stderr, flush=True)
         if whole:
             made.end()
         else:
