@@ -37,6 +37,7 @@ _STACKS = ("one", "two")
 _FORGETS, _COMPARES, _CLEANS, _CLEANING_KILLED = 0.08, 0.15, 0.12, 0.4
 _LATEST_REQUEST = 80
 """Early ones are likelier: a run with little to do has few requests."""
+_EARLY_REQUEST = 30
 _HELD_MS = 400
 _COMMAND = (
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); from components.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -49,6 +50,7 @@ class Trial:
 
     stacks: Stacks
     random: random.Random
+    latest: int = _LATEST_REQUEST
     living: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -71,7 +73,7 @@ class Trial:
         """Begin a run and kill it at some request; whether it was still under way."""
         stack, action = self.random.choice(self.living), self.random.choice(("up", "up", "up", "destroy"))
         self.stacks.write(stack, f"v{self.random.randrange(4)}", **self._settings())
-        nth, after = 1 + int(_LATEST_REQUEST * self.random.random() ** 2), self.random.random() < 0.5
+        nth, after = 1 + int(self.latest * self.random.random() ** 2), self.random.random() < 0.5
         self.cloud.clear_journal()
         self.cloud.fault(nth=nth, times=1, delay_ms=_HELD_MS, after=after)
         rule = self.cloud.emulator.state.faults.all()[-1]
@@ -209,12 +211,13 @@ def plant(cloud: EmulatedAccount) -> dict[str, dict[str, Any]]:
     return stored(cloud)
 
 
-def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int, *, whole: bool = True) -> Trial:
-    """Interrupt so many runs, and deploy what lives once more if it is to be whole; what came of it."""
+def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int, *, short: bool = False) -> Trial:
+    """Interrupt so many runs, early in the short form, which deploys nothing in the end; what came of it."""
     with running(folder / "cloud", accounts=(Account(zones=(ZONE,)),)) as emulator:
         cloud = EmulatedAccount(emulator)
         pulumi = engine.isolated(tools, folder / "engine", extra=cloud.env)
-        made = Trial(Stacks(folder / "crates", pulumi, cloud), random.Random(seed))  # noqa: S311 - choices to repeat
+        latest = _EARLY_REQUEST if short else _LATEST_REQUEST
+        made = Trial(Stacks(folder / "crates", pulumi, cloud), random.Random(seed), latest)  # noqa: S311 - choices to repeat
         done = 0
         while done < interruptions:
             done += made.interrupt()
@@ -225,10 +228,10 @@ def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int, *, whol
                 made.compare(f"after interruption {done}")
             so_far = ", ".join(f"{count} {name}" for name, count in sorted(made.counts.items()))
             print(f"{done} of {interruptions}: {so_far}, {len(made.faults)} differences", file=sys.stderr, flush=True)
-        if whole:
-            made.end()
-        else:
+        if short:
             made.clean()
+        else:
+            made.end()
         cloud.http.close()
     return made
 
