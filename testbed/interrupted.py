@@ -120,14 +120,25 @@ class Stacks:
         return self.folder.parent / "engine" / "state" / ".pulumi" / "stacks" / self.name / f"{stack}.json"
 
     def mend(self, stack: str) -> bool:
-        """Put the checkpoint before in the place of one that was cut off while it was written; whether one was."""
+        """Repair what Pulumi was about to write when it was killed; whether something was cut off.
+
+        A checkpoint has the one before beside it; what a backend in a folder notes of its files can be left out.
+        """
         path = self._file(stack)
-        try:
-            json.loads(path.read_text())
-        except (OSError, ValueError):
+        broken = [each for each in (path, *path.parent.glob("*.attrs")) if not _is_whole(each)]
+        for each in broken:
+            each.unlink(missing_ok=True)
+        if path in broken:
             shutil.copy(path.with_name(f"{path.name}.bak"), path)
-            return True
+        return bool(broken)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        json.loads(path.read_text())
+    except (OSError, ValueError):
         return False
+    return True
 
 
 STORED = {
