@@ -11,21 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from ..account.address import api_address
 from ..check.project import check_path
 from ..check.pulumi_project import read_settings
 from ..cost.comment import cost_comment
 from ..errors import UserError
 from ..facts.stack import Fact
-from ..platform import api
-from ..provider.api_client import Client
 from ..pull_requests import comment
 from ..pull_requests.forges import forge, github, gitlab
 from ..pull_requests.forges.forge import Forge
 from ..pull_requests.lease import lasting, stack_of
 from ..pull_requests.stacks import RequestStack, project_name
 from ..pull_requests.sweep import Fate, Report, Row, down, sweep
-from ..pull_requests.takeaway import Tools
+from ..pull_requests.takeaway import Tools, account_of
 from ..pull_requests.up import Done, Judge, Wanted, up
 from ..pulumi_cli.project import PulumiProject
 from ..rules import Finding
@@ -116,7 +113,7 @@ def _up(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Exit:
     if github.is_from_fork(environment) or gitlab.is_from_fork(environment):
         return _nothing_for_forks(arguments)
     found = _forge(environment, needed="--comment" if arguments.comment else "")
-    _account(environment)  # a run without one would fail later, and not as plainly
+    account_of(environment)  # a run without one would fail later, and not as plainly
     stack = _stack(arguments)
     request = found.address(arguments.number) if found else ""
     wanted = Wanted(arguments.template, lasts, request, _run(environment))
@@ -219,17 +216,8 @@ def _forge(environment: Mapping[str, str], *, needed: str = "") -> Forge | None:
     return forge.needed(found, needed) if needed else found
 
 
-def _account(environment: Mapping[str, str]) -> tuple[str, str]:
-    for name in (api.ACCOUNT_ID, api.TOKEN):
-        if not environment.get(name):
-            raise UserError(f"{name}: is not set; a request's stack needs an account and a token of it")
-    return environment[api.ACCOUNT_ID], environment[api.TOKEN]
-
-
 def _tools(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Tools:
-    account, token = _account(environment)
-    client = Client(token, api_address(environment))
-    return Tools(client, account, arguments.parallel or _AT_ONCE, _say)
+    return Tools.of(environment, arguments.parallel or _AT_ONCE, _say)
 
 
 def _say(text: str) -> None:

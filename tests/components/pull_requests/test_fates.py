@@ -12,9 +12,9 @@ from components.pull_requests.sweep import Fate, Known, fate
 NOW = datetime(2027, 1, 31, 12, 0, tzinfo=UTC)
 LATER, BEFORE = NOW + timedelta(days=1), NOW - timedelta(seconds=1)
 HERE, ELSEWHERE = "https://github.com/o/r/pull/7", "https://github.com/o/other/pull/7"
-LOCKED = """error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the
-lock file with `pulumi cancel`.
-  s3://state/.pulumi/locks/organization/box/pr-7/3c54.json: created by a.user@runner-1 (pid 6793) at 2027-01-31T11:30:00Z
+LOCKED = """error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete \
+the lock file with `pulumi cancel`.
+  s3://state/.pulumi/locks/box/pr-7/3c54.json: created by a.user@runner-1 (pid 6793) at 2027-01-31T11:30:00Z
 """
 
 
@@ -32,7 +32,7 @@ lock file with `pulumi cancel`.
         (None, True, True, Fate.STAYS, "open, nothing was made yet"),
     ],
 )
-def test_what_becomes_of_a_stack(lease: Lease | None, empty: bool, is_open: bool, wanted: Fate, why: str):  # noqa: FBT001
+def test_what_becomes_of_a_stack(lease: Lease | None, empty: bool, is_open: bool, wanted: Fate, why: str):
     assert fate(Known(7, lease, empty), HERE, lambda _: is_open, NOW) == (wanted, why)
 
 
@@ -54,7 +54,7 @@ def test_a_forge_that_cannot_tell_takes_nothing_away():
         ("runner-2", True, 30, ""),
     ],
 )
-def test_whose_lock_is_void(host: str, lives: bool, patience: int, who: str):  # noqa: FBT001
+def test_whose_lock_is_void(host: str, lives: bool, patience: int, who: str):
     assert is_locked(LOCKED)
     assert living(LOCKED, NOW, timedelta(minutes=patience), host, lambda _: lives) == who
 

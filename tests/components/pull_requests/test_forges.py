@@ -33,7 +33,7 @@ def at(stand_in: Any, **more: str) -> Any:
 def test_it_says_whether_a_request_is_open(stand_in: Any):
     found = at(stand_in)
     assert [found.is_open(number) for number in (7, 8, 9)] == [True, False, False]
-    with pytest.raises(ForgeError, match="404 .*there is nothing of that name"):
+    with pytest.raises(ForgeError, match=r"404 .*there is nothing of that name"):
         found.is_open(10)
 
 
@@ -57,11 +57,11 @@ def test_a_stranger_s_copy_of_the_marker_is_left_alone(stand_in: Any):
 
 def test_refusals_are_told_without_the_token(stand_in: Any):
     variable = "GITHUB_TOKEN" if isinstance(stand_in, GitHubStandIn) else "GITLAB_TOKEN"
-    with pytest.raises(ForgeError, match="401 .*the token is not valid") as refused:
+    with pytest.raises(ForgeError, match=r"401 .*the token is not valid") as refused:
         at(stand_in, **{variable: "wrong_token"}).is_open(7)
     assert "wrong_token" not in str(refused.value)
     stand_in.may_write = False
-    with pytest.raises(ForgeError, match="403 .*may lack a permission"):
+    with pytest.raises(ForgeError, match=r"403 .*may lack a permission"):
         at(stand_in).tell(7, MARK)
     with pytest.raises(UserError, match=f"^{variable}: is not set"):
         at(stand_in, **{variable: ""})
@@ -93,18 +93,18 @@ def test_a_token_does_not_travel_in_clear_nor_to_another_host():
 
 def test_outside_of_jobs_there_is_no_forge():
     assert forge({}) is None
-    with pytest.raises(UserError, match="^a sweep needs a repository to ask: .* set GITHUB_REPOSITORY"):
+    with pytest.raises(UserError, match=r"^a sweep needs a repository to ask: .* set GITHUB_REPOSITORY"):
         needed(None, "a sweep")
-    with pytest.raises(UserError, match="^GITHUB_REPOSITORY: 'x y' is no repository"):
+    with pytest.raises(UserError, match=r"^GITHUB_REPOSITORY: 'x y' is no repository"):
         forge({"GITHUB_REPOSITORY": "x y", "GITHUB_TOKEN": "t"})
-    with pytest.raises(UserError, match="^CI_PROJECT_ID: is not set"):
+    with pytest.raises(UserError, match=r"^CI_PROJECT_ID: is not set"):
         forge({"CI_API_V4_URL": "https://gitlab.com/api/v4"})
 
 
 @pytest.mark.parametrize(
     ("head", "fork"), [({"full_name": "o/r"}, False), ({"full_name": "stranger/r"}, True), (None, True)]
 )
-def test_forks_are_known_by_the_event(head: Any, fork: bool, tmp_path: Path):  # noqa: FBT001
+def test_forks_are_known_by_the_event(head: Any, fork: bool, tmp_path: Path):
     event = tmp_path / "event.json"
     event.write_text(json.dumps({"pull_request": {"head": {"repo": head}, "base": {"repo": {"full_name": "o/r"}}}}))
     assert github.is_from_fork({"GITHUB_EVENT_PATH": str(event)}) is fork

@@ -8,6 +8,8 @@ from components.pull_requests.comment import Told, body, gone, marker
 from components.pull_requests.plan import Change, Plan, read_plan
 from components.rules import Finding
 
+JOB = "https://github.com/o/r/actions/runs/1"
+GOES = "Goes when the request is closed, at the latest on 2027-01-31 12:00 UTC."
 MOMENT = datetime(2027, 1, 31, 12, 0, tzinfo=UTC)
 
 
@@ -55,7 +57,7 @@ def test_a_comment_says_where_what_and_how_much():
         findings=(Finding("a/rule", "advisory", "Pulumi.pr-7.yaml:3", "it is @so", "why", "do `this`", "l", "2025"),),
         notes=("`worker.routes` are left out",),
         expires=MOMENT,
-        run="https://github.com/o/r/actions/runs/1",
+        run=JOB,
     )
     assert body("my box", told).splitlines() == [
         "<!-- sandbox-stack pr: mybox -->",
@@ -80,8 +82,7 @@ def test_a_comment_says_where_what_and_how_much():
         "",
         "- `worker.routes` are left out",
         "",
-        "<sub>Goes when the request is closed, at the latest on 2027-01-31 12:00 UTC. "
-        "[The job](https://github.com/o/r/actions/runs/1) has the whole log.</sub>",
+        f"<sub>{GOES} [The job]({JOB}) has the whole log.</sub>",
     ]
 
 
