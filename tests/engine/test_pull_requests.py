@@ -21,7 +21,7 @@ from tools.local import engine
 from tools.paths import ROOT
 from tools.setup.toolchain import Toolchain
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(1200)]  # many runs of the engine, on a machine under load
 
 GITHUB = ROOT / "pipelines" / "github-pull-request"
 ACTION = yaml.safe_load((GITHUB / "action.yml").read_text())
