@@ -1,0 +1,46 @@
+"""The ready pipelines ask for no more than they need and take nothing from outside for code; tests/engine runs them."""
+
+import yaml
+
+from tools.paths import ROOT
+
+GITHUB = ROOT / "pipelines" / "github-pull-request"
+ACTION = yaml.safe_load((GITHUB / "action.yml").read_text())
+WORKFLOW = yaml.safe_load((GITHUB / "workflow.yml").read_text())
+GITLAB = ROOT / "pipelines" / "gitlab-merge-request" / "templates" / "sandbox-merge-request.yml"
+
+
+def test_rights_are_least():
+    assert WORKFLOW["permissions"] == {}
+    least = {"contents": "read", "pull-requests": "write"}
+    assert {name: job["permissions"] for name, job in WORKFLOW["jobs"].items()} == {"stack": least, "sweep": least}
+    assert set(WORKFLOW[True]) == {"pull_request", "schedule", "workflow_dispatch"}  # `on` is a boolean in YAML
+    assert "closed" in WORKFLOW[True]["pull_request"]["types"]
+    assert "head.repo.full_name == github.repository" in WORKFLOW["jobs"]["stack"]["if"]
+
+
+def test_no_run_is_killed_for_a_newer_one():
+    assert [job["concurrency"]["cancel-in-progress"] for job in WORKFLOW["jobs"].values()] == [False, False]
+    _, jobs = yaml.safe_load_all(GITLAB.read_text())
+    real = {name: job for name, job in jobs.items() if not name.startswith(".")}
+    assert all(job["resource_group"] and job["interruptible"] is False for job in real.values())
+
+
+def test_nothing_from_outside_is_taken_for_code():
+    steps = [*ACTION["runs"]["steps"], *(step for job in WORKFLOW["jobs"].values() for step in job["steps"])]
+    assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
+    _, jobs = yaml.safe_load_all(GITLAB.read_text())
+    assert [line for job in jobs.values() for line in job.get("script", ()) if "$[[" in line] == []
+
+
+def test_secrets_are_no_inputs():
+    spec, _ = yaml.safe_load_all(GITLAB.read_text())
+    for inputs in (ACTION["inputs"], spec["spec"]["inputs"]):
+        assert [name for name in inputs if any(word in name for word in ("token", "secret", "passphrase", "key"))] == []
+    used = [
+        step["with"]
+        for job in WORKFLOW["jobs"].values()
+        for step in job["steps"]
+        if "pull-request-stack" in step["uses"]
+    ]
+    assert [each for each in used if set(each) - set(ACTION["inputs"])] == []
