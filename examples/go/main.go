@@ -75,7 +75,10 @@ func run(ctx context.Context, said []string) error {
 	case "destroy":
 		_, err = stack.Destroy(ctx, optdestroy.ProgressStreams(os.Stdout))
 	default:
-		err = fmt.Errorf("say preview, up or destroy")
+		return fmt.Errorf("say preview, up or destroy")
 	}
-	return err
+	if err != nil {
+		os.Exit(1) // Pulumi has said why
+	}
+	return nil
 }
