@@ -83,6 +83,7 @@ export class SandboxStack extends pulumi.ComponentResource {
         if (!opts.id) {
             resourceInputs["access"] = args?.access;
             resourceInputs["accountId"] = args?.accountId;
+            resourceInputs["budget"] = args?.budget;
             resourceInputs["buildSecrets"] = args?.buildSecrets ? pulumi.secret(args.buildSecrets) : undefined;
             resourceInputs["className"] = args?.className;
             resourceInputs["container"] = args?.container;
@@ -139,6 +140,10 @@ export interface SandboxStackArgs {
      * Cloudflare account; `CLOUDFLARE_ACCOUNT_ID` of the environment if left out.
      */
     accountId?: string;
+    /**
+     * What the instances may cost; without it nothing but `maxInstances` bounds that.
+     */
+    budget?: inputs.StackBudgetSettingsArgs;
     /**
      * Values of the secrets that `buildSecrets` of images name.
      */

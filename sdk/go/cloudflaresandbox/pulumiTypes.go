@@ -1879,6 +1879,8 @@ func (o StackAccessSettingsPtrOutput) ZeroTrust() StackZeroTrustSettingsPtrOutpu
 
 // A key of the API; several can be valid at once, so that one can be replaced without a gap.
 type StackApiKeySettings struct {
+	// The day on which the key was made; `sandbox-stack status` and the rule `auth/key-age` tell its age by it. The Worker is not told.
+	Created *string `pulumi:"created"`
 	// Credentials of `egress.credentials` that are added to requests of the key's sandboxes, where these reach listed hosts alone. Who has the key can do with them what the credential's host allows. Default: `[]`.
 	Credentials []string `pulumi:"credentials"`
 	// The most that the key's sandboxes may reach: `"off"`, `"on"` or a list of hosts; as `egress.allow` says if left out.
@@ -1908,6 +1910,8 @@ type StackApiKeySettingsInput interface {
 
 // A key of the API; several can be valid at once, so that one can be replaced without a gap.
 type StackApiKeySettingsArgs struct {
+	// The day on which the key was made; `sandbox-stack status` and the rule `auth/key-age` tell its age by it. The Worker is not told.
+	Created *string `pulumi:"created"`
 	// Credentials of `egress.credentials` that are added to requests of the key's sandboxes, where these reach listed hosts alone. Who has the key can do with them what the credential's host allows. Default: `[]`.
 	Credentials []string `pulumi:"credentials"`
 	// The most that the key's sandboxes may reach: `"off"`, `"on"` or a list of hosts; as `egress.allow` says if left out.
@@ -1974,6 +1978,11 @@ func (o StackApiKeySettingsOutput) ToStackApiKeySettingsOutput() StackApiKeySett
 
 func (o StackApiKeySettingsOutput) ToStackApiKeySettingsOutputWithContext(ctx context.Context) StackApiKeySettingsOutput {
 	return o
+}
+
+// The day on which the key was made; `sandbox-stack status` and the rule `auth/key-age` tell its age by it. The Worker is not told.
+func (o StackApiKeySettingsOutput) Created() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v StackApiKeySettings) *string { return v.Created }).(pulumi.StringPtrOutput)
 }
 
 // Credentials of `egress.credentials` that are added to requests of the key's sandboxes, where these reach listed hosts alone. Who has the key can do with them what the credential's host allows. Default: `[]`.
@@ -2461,6 +2470,146 @@ func (o StackBackupsSettingsPtrOutput) TokenPermissionGroups() pulumi.StringArra
 		}
 		return v.TokenPermissionGroups
 	}).(pulumi.StringArrayOutput)
+}
+
+// What a stack may cost at most; the rule `container/budget` refuses more.
+type StackBudgetSettings struct {
+	// US dollars a month for all instances at full load, by list prices with nothing taken off: what a loop or an attack could make you pay. `sandbox-stack cost` prints what the instances come to.
+	MonthlyUsd float64 `pulumi:"monthlyUsd"`
+}
+
+// StackBudgetSettingsInput is an input type that accepts StackBudgetSettingsArgs and StackBudgetSettingsOutput values.
+// You can construct a concrete instance of `StackBudgetSettingsInput` via:
+//
+//	StackBudgetSettingsArgs{...}
+type StackBudgetSettingsInput interface {
+	pulumi.Input
+
+	ToStackBudgetSettingsOutput() StackBudgetSettingsOutput
+	ToStackBudgetSettingsOutputWithContext(context.Context) StackBudgetSettingsOutput
+}
+
+// What a stack may cost at most; the rule `container/budget` refuses more.
+type StackBudgetSettingsArgs struct {
+	// US dollars a month for all instances at full load, by list prices with nothing taken off: what a loop or an attack could make you pay. `sandbox-stack cost` prints what the instances come to.
+	MonthlyUsd float64 `pulumi:"monthlyUsd"`
+}
+
+func (StackBudgetSettingsArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*StackBudgetSettings)(nil)).Elem()
+}
+
+func (i StackBudgetSettingsArgs) ToStackBudgetSettingsOutput() StackBudgetSettingsOutput {
+	return i.ToStackBudgetSettingsOutputWithContext(context.Background())
+}
+
+func (i StackBudgetSettingsArgs) ToStackBudgetSettingsOutputWithContext(ctx context.Context) StackBudgetSettingsOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StackBudgetSettingsOutput)
+}
+
+func (i StackBudgetSettingsArgs) ToStackBudgetSettingsPtrOutput() StackBudgetSettingsPtrOutput {
+	return i.ToStackBudgetSettingsPtrOutputWithContext(context.Background())
+}
+
+func (i StackBudgetSettingsArgs) ToStackBudgetSettingsPtrOutputWithContext(ctx context.Context) StackBudgetSettingsPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StackBudgetSettingsOutput).ToStackBudgetSettingsPtrOutputWithContext(ctx)
+}
+
+// StackBudgetSettingsPtrInput is an input type that accepts StackBudgetSettingsArgs, StackBudgetSettingsPtr and StackBudgetSettingsPtrOutput values.
+// You can construct a concrete instance of `StackBudgetSettingsPtrInput` via:
+//
+//	        StackBudgetSettingsArgs{...}
+//
+//	or:
+//
+//	        nil
+type StackBudgetSettingsPtrInput interface {
+	pulumi.Input
+
+	ToStackBudgetSettingsPtrOutput() StackBudgetSettingsPtrOutput
+	ToStackBudgetSettingsPtrOutputWithContext(context.Context) StackBudgetSettingsPtrOutput
+}
+
+type stackBudgetSettingsPtrType StackBudgetSettingsArgs
+
+func StackBudgetSettingsPtr(v *StackBudgetSettingsArgs) StackBudgetSettingsPtrInput {
+	return (*stackBudgetSettingsPtrType)(v)
+}
+
+func (*stackBudgetSettingsPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**StackBudgetSettings)(nil)).Elem()
+}
+
+func (i *stackBudgetSettingsPtrType) ToStackBudgetSettingsPtrOutput() StackBudgetSettingsPtrOutput {
+	return i.ToStackBudgetSettingsPtrOutputWithContext(context.Background())
+}
+
+func (i *stackBudgetSettingsPtrType) ToStackBudgetSettingsPtrOutputWithContext(ctx context.Context) StackBudgetSettingsPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StackBudgetSettingsPtrOutput)
+}
+
+// What a stack may cost at most; the rule `container/budget` refuses more.
+type StackBudgetSettingsOutput struct{ *pulumi.OutputState }
+
+func (StackBudgetSettingsOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*StackBudgetSettings)(nil)).Elem()
+}
+
+func (o StackBudgetSettingsOutput) ToStackBudgetSettingsOutput() StackBudgetSettingsOutput {
+	return o
+}
+
+func (o StackBudgetSettingsOutput) ToStackBudgetSettingsOutputWithContext(ctx context.Context) StackBudgetSettingsOutput {
+	return o
+}
+
+func (o StackBudgetSettingsOutput) ToStackBudgetSettingsPtrOutput() StackBudgetSettingsPtrOutput {
+	return o.ToStackBudgetSettingsPtrOutputWithContext(context.Background())
+}
+
+func (o StackBudgetSettingsOutput) ToStackBudgetSettingsPtrOutputWithContext(ctx context.Context) StackBudgetSettingsPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v StackBudgetSettings) *StackBudgetSettings {
+		return &v
+	}).(StackBudgetSettingsPtrOutput)
+}
+
+// US dollars a month for all instances at full load, by list prices with nothing taken off: what a loop or an attack could make you pay. `sandbox-stack cost` prints what the instances come to.
+func (o StackBudgetSettingsOutput) MonthlyUsd() pulumi.Float64Output {
+	return o.ApplyT(func(v StackBudgetSettings) float64 { return v.MonthlyUsd }).(pulumi.Float64Output)
+}
+
+type StackBudgetSettingsPtrOutput struct{ *pulumi.OutputState }
+
+func (StackBudgetSettingsPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**StackBudgetSettings)(nil)).Elem()
+}
+
+func (o StackBudgetSettingsPtrOutput) ToStackBudgetSettingsPtrOutput() StackBudgetSettingsPtrOutput {
+	return o
+}
+
+func (o StackBudgetSettingsPtrOutput) ToStackBudgetSettingsPtrOutputWithContext(ctx context.Context) StackBudgetSettingsPtrOutput {
+	return o
+}
+
+func (o StackBudgetSettingsPtrOutput) Elem() StackBudgetSettingsOutput {
+	return o.ApplyT(func(v *StackBudgetSettings) StackBudgetSettings {
+		if v != nil {
+			return *v
+		}
+		var ret StackBudgetSettings
+		return ret
+	}).(StackBudgetSettingsOutput)
+}
+
+// US dollars a month for all instances at full load, by list prices with nothing taken off: what a loop or an attack could make you pay. `sandbox-stack cost` prints what the instances come to.
+func (o StackBudgetSettingsPtrOutput) MonthlyUsd() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v *StackBudgetSettings) *float64 {
+		if v == nil {
+			return nil
+		}
+		return &v.MonthlyUsd
+	}).(pulumi.Float64PtrOutput)
 }
 
 // What builds the image.
@@ -9660,6 +9809,8 @@ func init() {
 	pulumi.RegisterInputType(reflect.TypeOf((*StackArtifactsSettingsPtrInput)(nil)).Elem(), StackArtifactsSettingsArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*StackBackupsSettingsInput)(nil)).Elem(), StackBackupsSettingsArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*StackBackupsSettingsPtrInput)(nil)).Elem(), StackBackupsSettingsArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*StackBudgetSettingsInput)(nil)).Elem(), StackBudgetSettingsArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*StackBudgetSettingsPtrInput)(nil)).Elem(), StackBudgetSettingsArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*StackBuilderSettingsInput)(nil)).Elem(), StackBuilderSettingsArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*StackBuilderSettingsPtrInput)(nil)).Elem(), StackBuilderSettingsArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*StackClassSettingsInput)(nil)).Elem(), StackClassSettingsArgs{})
@@ -9758,6 +9909,8 @@ func init() {
 	pulumi.RegisterOutputType(StackArtifactsSettingsPtrOutput{})
 	pulumi.RegisterOutputType(StackBackupsSettingsOutput{})
 	pulumi.RegisterOutputType(StackBackupsSettingsPtrOutput{})
+	pulumi.RegisterOutputType(StackBudgetSettingsOutput{})
+	pulumi.RegisterOutputType(StackBudgetSettingsPtrOutput{})
 	pulumi.RegisterOutputType(StackBuilderSettingsOutput{})
 	pulumi.RegisterOutputType(StackBuilderSettingsPtrOutput{})
 	pulumi.RegisterOutputType(StackClassSettingsOutput{})

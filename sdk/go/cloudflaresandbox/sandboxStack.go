@@ -70,6 +70,8 @@ type sandboxStackArgs struct {
 	Access *StackAccessSettings `pulumi:"access"`
 	// Cloudflare account; `CLOUDFLARE_ACCOUNT_ID` of the environment if left out.
 	AccountId *string `pulumi:"accountId"`
+	// What the instances may cost; without it nothing but `maxInstances` bounds that.
+	Budget *StackBudgetSettings `pulumi:"budget"`
 	// Values of the secrets that `buildSecrets` of images name.
 	BuildSecrets map[string]string `pulumi:"buildSecrets"`
 	// Durable Object class of the main kind of sandbox. Another one is for a Worker of your own. Default: `"Sandbox"`.
@@ -106,6 +108,8 @@ type SandboxStackArgs struct {
 	Access *StackAccessSettingsArgs
 	// Cloudflare account; `CLOUDFLARE_ACCOUNT_ID` of the environment if left out.
 	AccountId *string
+	// What the instances may cost; without it nothing but `maxInstances` bounds that.
+	Budget *StackBudgetSettingsArgs
 	// Values of the secrets that `buildSecrets` of images name.
 	BuildSecrets pulumi.StringMapInput
 	// Durable Object class of the main kind of sandbox. Another one is for a Worker of your own. Default: `"Sandbox"`.

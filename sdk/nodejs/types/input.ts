@@ -195,6 +195,10 @@ export interface StackAccessSettingsArgs {
  */
 export interface StackApiKeySettingsArgs {
     /**
+     * The day on which the key was made; `sandbox-stack status` and the rule `auth/key-age` tell its age by it. The Worker is not told.
+     */
+    created?: string;
+    /**
      * Credentials of `egress.credentials` that are added to requests of the key's sandboxes, where these reach listed hosts alone. Who has the key can do with them what the credential's host allows. Default: `[]`.
      */
     credentials?: string[];
@@ -274,6 +278,16 @@ export interface StackBackupsSettingsArgs {
      * Ids of the token's permission groups; those for reading and writing objects are looked up if left out. Default: `[]`.
      */
     tokenPermissionGroups?: string[];
+}
+
+/**
+ * What a stack may cost at most; the rule `container/budget` refuses more.
+ */
+export interface StackBudgetSettingsArgs {
+    /**
+     * US dollars a month for all instances at full load, by list prices with nothing taken off: what a loop or an attack could make you pay. `sandbox-stack cost` prints what the instances come to.
+     */
+    monthlyUsd: number;
 }
 
 /**
