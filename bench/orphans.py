@@ -218,7 +218,7 @@ def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int, *, shor
         pulumi = engine.isolated(tools, folder / "engine", extra=cloud.env)
         latest = _EARLY_REQUEST if short else _LATEST_REQUEST
         made = Trial(Stacks(folder / "crates", pulumi, cloud), random.Random(seed), latest)  # noqa: S311 - choices to repeat
-        done = 0
+        done = told = 0
         while done < interruptions:
             done += made.interrupt()
             chance = made.random.random()
@@ -226,6 +226,9 @@ def trial(tools: Toolchain, folder: Path, seed: int, interruptions: int, *, shor
                 made.clean()
             elif chance < _CLEANS + _COMPARES:
                 made.compare(f"after interruption {done}")
+            for fault in made.faults[told:]:
+                print(fault, file=sys.stderr, flush=True)
+            told = len(made.faults)
             so_far = ", ".join(f"{count} {name}" for name, count in sorted(made.counts.items()))
             print(f"{done} of {interruptions}: {so_far}, {len(made.faults)} differences", file=sys.stderr, flush=True)
         if short:
