@@ -220,10 +220,14 @@ class _Judge:
         return "no application runs it"
 
     def route_leads_nowhere(self, item: Item) -> str:
-        """Say whether the script of a route or custom domain is gone."""
-        if Kind.SCRIPT not in self.inventory.kinds or not item.refers or self._there(item.refers):
+        """Say whether the script of a route or custom domain is gone; one without keeps other routes' Workers away."""
+        if Kind.SCRIPT not in self.inventory.kinds or self._there(item.refers):
             return ""
-        return f"it leads to the script {item.details['script']}, which is gone"
+        if item.refers:
+            return f"it leads to the script {item.details['script']}, which is gone"
+        if self._is_answered(item.name.partition("/")[0], Kind.ROUTE):
+            return ""
+        return "it keeps Workers away from where none would answer"
 
     def nobody_answers(self, item: Item) -> str:
         """Say whether a record stands for a Worker to which no route leads."""
@@ -232,10 +236,25 @@ class _Judge:
             return ""
         if not {Kind.SCRIPT, Kind.ROUTE, Kind.CUSTOM_DOMAIN} <= self.inventory.kinds:
             return ""
-        served = self.inventory.of(Kind.ROUTE, Kind.CUSTOM_DOMAIN)
-        if any(self._there(each.refers) and meets(each.name, item.name) for each in served):
+        if self._is_answered(item.name, Kind.ROUTE, Kind.CUSTOM_DOMAIN):
             return ""
         return f"it leads to {previews.NOWHERE}, and no route leads from there to a script"
+
+    def nothing_shows_it(self, item: Item) -> str:
+        """Say whether a certificate is for hosts that lead nowhere."""
+        if not {Kind.SCRIPT, Kind.RECORD, Kind.ROUTE, Kind.CUSTOM_DOMAIN} <= self.inventory.kinds:
+            return ""
+        # The zone's own name is in every certificate of it.
+        hosts = [host for host in item.details["hosts"] if host != item.details["zone"]]
+        leading = [each.name for each in self.inventory.of(Kind.RECORD) if not self.nobody_answers(each)]
+        shown = any(self._is_answered(host, Kind.ROUTE, Kind.CUSTOM_DOMAIN) for host in hosts)
+        if not hosts or shown or any(meets(name, host) for name in leading for host in hosts):
+            return ""
+        return "nothing is left at the hosts that it is for"
+
+    def _is_answered(self, host: str, *kinds: Kind) -> bool:
+        """Whether a route or custom domain leads from a host, or a part of what it covers, to a script."""
+        return any(self._there(each.refers) and meets(each.name, host) for each in self.inventory.of(*kinds))
 
 
 _BELONGING: Final = frozenset({Kind.APPLICATION, Kind.NAMESPACE, Kind.ROUTE, Kind.CUSTOM_DOMAIN})
@@ -247,6 +266,7 @@ _BROKEN: Final = {
     Kind.ROUTE: _Judge.route_leads_nowhere,
     Kind.CUSTOM_DOMAIN: _Judge.route_leads_nowhere,
     Kind.RECORD: _Judge.nobody_answers,
+    Kind.CERTIFICATE: _Judge.nothing_shows_it,
 }
 """What can be seen to be of no use, whoever made it."""
 

@@ -21,6 +21,7 @@ _IMAGE: Final = "cloudflare-sandbox:index:RegistryImage"
 _BUILT: Final = "docker-build:index:Image"
 _BUILT_BY_DOCKER: Final = "docker:index/image:Image"
 _COMMENT: Final = "comment "
+_MACHINES: Final = "machines of "
 _MAIN: Final = "main"
 
 
@@ -174,6 +175,8 @@ def called(item: Item, inventory: Inventory) -> frozenset[Key]:
         names += [f"{_COMMENT}{mark}" for mark in item.marks]
     elif item.kind is Kind.CERTIFICATE:
         names = [_hosts_name(details.get("hosts") or ())]
+    elif item.kind is Kind.SERVICE_TOKEN:
+        names += _machines_of(item.name)
     return frozenset({item.key, *(Key(item.kind, name) for name in names)})
 
 
@@ -191,7 +194,18 @@ def usual(base: str, stack: str) -> frozenset[Key]:
         Kind.ACCESS_POLICY: ("machines", "people"),
     }
     named = {Key(kind, physical_name(*prefix, role)) for kind, those in roles.items() for role in those}
-    return frozenset({*named, Key(Kind.SCRIPT, physical_name(*prefix)), _comment(*prefix)})
+    machines = Key(Kind.SERVICE_TOKEN, f"{_MACHINES}{physical_name(*prefix)}")
+    return frozenset({*named, machines, Key(Kind.SCRIPT, physical_name(*prefix)), _comment(*prefix)})
+
+
+def _machines_of(name: str) -> list[str]:
+    """Return whose machine a service token is for; settings choose what machines are called.
+
+    Three words are the name of that machine of that stack and of nothing else; where any of the three was changed to
+    fit, its hash tells them apart and says no more.
+    """
+    parts = name.split("-")
+    return [f"{_MACHINES}{physical_name(*parts[:2])}"] if len(parts) == 3 and physical_name(*parts) == name else []
 
 
 def _comment(*prefix: str) -> Key:

@@ -191,3 +191,45 @@ def test_kinds_that_were_not_looked_at_are_not_judged_by():
 )
 def test_patterns_meet_hosts(pattern: str, host: str, answer: bool):
     assert meets(pattern, host) is answer
+
+
+def test_a_machine_of_a_stack_is_known_by_its_name_whatever_the_settings_call_it_now():
+    token = item(Kind.SERVICE_TOKEN, "crates-old-ci")
+    (finding,) = found([token], GONE)
+    assert (str(finding.owner), finding.owner.evidence, finding.deletable) == ("crates/old", Evidence.NAME, True)
+
+
+@pytest.mark.parametrize("name", ["crates-old", "crates-older-ci", "crates-old-deploy-robot", "crates-old-CI"])
+def test_other_service_tokens_are_not_taken_for_machines_of_a_stack(name: str):
+    assert names([item(Kind.SERVICE_TOKEN, name)], GONE) == []
+
+
+def test_a_route_without_a_script_is_of_use_only_where_a_worker_would_answer():
+    bypass = item(Kind.ROUTE, "shop.dev.example/*", script="")
+    worker = script("by-hand", marks=())
+    assert names([bypass, worker, route("*.dev.example/*", "by-hand")]) == []
+    (finding,) = found([bypass, worker, route("*.other.example/*", "by-hand")])
+    assert finding.reason == "it keeps Workers away from where none would answer"
+    assert not finding.deletable
+
+
+def certificate(*hosts: str) -> Item:
+    return item(Kind.CERTIFICATE, ", ".join(hosts), hosts=list(hosts), zone="example")
+
+
+def test_a_certificate_is_of_use_where_anything_is_at_its_hosts():
+    worker = script("by-hand", marks=())
+    for near in (
+        record("shop.dev.example", content="2001:db8::1"),
+        route("*.dev.example/*", "by-hand"),
+        item(Kind.CUSTOM_DOMAIN, "api.dev.example", Key(Kind.SCRIPT, "by-hand"), script="by-hand"),
+    ):
+        assert names([certificate("example", "*.dev.example"), worker, near]) == []
+
+
+def test_a_certificate_for_hosts_at_which_nothing_is_left_is_found():
+    left = [certificate("example", "*.dev.example"), certificate("example"), record("example", content="2001:db8::1")]
+    (finding,) = found(left)
+    assert (finding.reason, finding.owner.project) == ("nothing is left at the hosts that it is for", "")
+    assert finding.cost is not None
+    assert finding.cost.month == 10
