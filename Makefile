@@ -1,6 +1,6 @@
 # `make up` and `make test` are all a newcomer needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump tenants sdk pull-requests
+.PHONY: help setup venv fuzz wrangler import sweep orphans soak large ephemeral hostile measure bench docs up down env test test-quick lint format clean clean-cache lock bump tenants sdk plugin pull-requests
 
 PYTHON ?=
 export EMULATOR_PORT
@@ -44,8 +44,9 @@ format: venv ## rewrite the code in the one style
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
 
-lock: venv ## resolve requirements-dev.txt and the wheels of the base image anew
+lock: venv ## resolve requirements-dev.txt, the plugin's packages and the wheels of the base image anew
 	$(RUN) uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements-dev.txt -o requirements.lock
+	$(RUN) uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -c requirements.lock requirements.txt -o plugin/requirements.txt
 	$(RUN) uv pip compile --python-version 3.11 --python-platform x86_64-manylinux_2_28 --only-binary :all: --generate-hashes --no-header --no-annotate emulator/base_image/wheels.in -o emulator/base_image/wheels.txt
 
 bump: venv ## list what is pinned and where, or pin another version: make bump NAME=sdk VERSION=1.2.3
@@ -98,6 +99,9 @@ docs: venv ## bring the generated parts of the documentation up to date
 
 sdk: venv ## make the SDKs for TypeScript and Go anew from the plugin's schema
 	$(TOOLS) sdk
+
+plugin: venv ## make the archives that `pulumi plugin install` takes the plugin from, in dist/plugin
+	@$(RUN) tools plugin
 
 clean: ## remove .venv, .local and what was built (run `make down` first)
 	$(TOOLS) clean

@@ -1,11 +1,11 @@
-"""What make calls: `python -m tools setup|venv|up|down|env|sdk|bump|clean|…`; `local` is for `sandbox-stack`."""
+"""What make calls: `python -m tools setup|venv|up|down|env|sdk|plugin|bump|clean|…`; `local` is for `sandbox-stack`."""
 
 import argparse
 import shutil
 import sys
 from pathlib import Path
 
-from tools import bump, interrupt, sdk
+from tools import bump, interrupt, plugin, sdk
 from tools.errors import SetupError, sentence
 from tools.local import emulator
 from tools.local.stack import CHECKOUT
@@ -19,6 +19,7 @@ _COMMANDS = {
     "down": "destroy the local stack and stop what `up` started",
     "env": "print shell settings for running pulumi by hand on the local stack",
     "sdk": "make the SDKs for TypeScript and Go anew",
+    "plugin": "make the archives that Pulumi installs the plugin from",
     "bump": "list what is pinned, or pin another version",
     "clean": "remove .venv, .local and what was built",
     "clean-cache": "remove the cache of tools shared by all checkouts",
@@ -63,6 +64,8 @@ def _run(command: str) -> int:
         install.ensure_packages()
     elif command == "sdk":
         return sdk.make()
+    elif command == "plugin":
+        return plugin.make()
     elif command == "clean":
         _clean()
     else:

@@ -46,7 +46,7 @@ def test_an_old_python_is_one_clear_sentence(tmp_path: Path):
     assert done.stdout == ""
     assert done.stderr == (
         f"error: Python 3.11 or newer is needed and none was found on PATH (seen: Python 3.9.2 at {tmp_path}/python3). "
-        "Install it, or name it: make PYTHON=/path/to/python3.11\n"
+        "Install it, or name it: PYTHON=/path/to/python3.11\n"
     )
 
 
