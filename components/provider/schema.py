@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..version import VERSION
+from . import publication
 from .container_application import declaration as container_application
 from .property_types import PLUGIN, Declaration, Properties, Property, Record, Text
 from .registry_credentials import declaration as registry_credentials
@@ -52,10 +53,8 @@ def schema() -> dict[str, Any]:
 
     return {
         "name": PLUGIN,
-        "displayName": "Cloudflare Sandbox",
         "version": VERSION,
-        "description": "Workers with container-enabled Durable Object classes, and their container applications.",
-        "license": "Apache-2.0",
+        **publication.about(),
         "language": _LANGUAGES,
         "config": {"variables": _properties(CONFIGURATION)},
         "provider": {"inputProperties": _properties(CONFIGURATION)},
