@@ -84,7 +84,7 @@ def _clean() -> None:
         raise SetupError("nothing was removed", why, remedy)
     # It may have gone on for the other stacks that are gone now.
     emulator.halt(CHECKOUT)
-    _remove(VENV, LOCAL, BUILDS)
+    _remove(VENV, LOCAL, BUILDS, plugin.FOLDER)
 
 
 def _remove(*folders: Path) -> None:

@@ -1,4 +1,4 @@
-"""`make plugin`: the archives from which `pulumi plugin install` takes the plugin, in `dist/plugin`, and their checksums.
+"""`make plugin`: the archives that `pulumi plugin install` takes the plugin from, in `dist/plugin`, and checksums.
 
 An archive holds the wheel, the packages it was tested with by version and hash, and what starts it. Nothing in it is
 made for one kind of machine, so all archives have the same content under the names that Pulumi asks for. The same
@@ -25,7 +25,7 @@ PROGRAM: Final = "pulumi-resource-cloudflare-sandbox"
 MACHINES: Final = ("darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64")
 CHECKSUMS: Final = "checksums.txt"
 _SOURCES: Final = ROOT / "plugin"
-_PARTS: Final = {
+PARTS: Final = {
     PROGRAM: _SOURCES / "archive" / PROGRAM,
     "prepare.py": _SOURCES / "archive" / "prepare.py",
     "python": ROOT / "tools" / "python",
@@ -69,4 +69,4 @@ def _parts() -> dict[str, bytes]:
         argv = [sys.executable, "-m", "pip", "wheel", *options, str(ROOT)]
         command.run(argv, what="cannot make the wheel", log="wheel", cwd=ROOT)
         (wheel,) = Path(scratch).glob("*.whl")
-        return {wheel.name: wheel.read_bytes()} | {name: path.read_bytes() for name, path in _PARTS.items()}
+        return {wheel.name: wheel.read_bytes()} | {name: path.read_bytes() for name, path in PARTS.items()}
