@@ -41,7 +41,6 @@ def main() -> int:
 
 
 def _make() -> None:
-    print("The plugin cloudflare-sandbox fetches its Python packages; this is done once.", file=sys.stderr, flush=True)
     shutil.rmtree(VENV, ignore_errors=True)
     remedy = "Install Python's venv module (on Debian and Ubuntu the package python3-venv) and try again"
     _run([sys.executable, "-m", "venv", str(VENV)], remedy)
