@@ -22,7 +22,7 @@ from .declaration import DECLARATION
 from .lifecycle import application, price
 from .reader import ApplicationReader, Live, application_id, applications
 from .rollout_runner import RolloutRunner
-from .worker_pair import keep_worker, served_version
+from .worker_pair import served_version
 from .writes import Writes
 
 _CREATE_SECONDS: Final = 300.0
@@ -164,10 +164,6 @@ class ContainerApplication(Resource):
     def _settle(self, run: Run, writes: Writes, new: Values, old: Inputs, live_id: str) -> Values | None:
         """Bring an application of ours to what is wanted; None when it is gone."""
         before = str(old.get("workerVersionId", ""))
-        if not application.is_managed(new):
-            served = keep_worker(run, new)
-            # After a failed change the state names the new version already; the old one served until now.
-            before = served if before == new.get("workerVersionId") else before
         live = RolloutRunner(run, writes, new, before, self._runs.companions(new)).bring(live_id)
         return None if live is None else outputs_of(live)
 

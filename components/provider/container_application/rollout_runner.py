@@ -6,6 +6,7 @@ instances cannot start.
 
 import math
 import time
+from functools import partial
 from typing import Any, Final
 
 from ..api_client import deadline
@@ -14,7 +15,7 @@ from ..resource import Run, Values
 from .companions import Companions
 from .lifecycle import application, rollout
 from .reader import ApplicationReader, Live, applications
-from .worker_pair import go_together, take_worker_back
+from .worker_pair import go_together, keep_worker, take_worker_back
 from .writes import Writes
 
 _ROLLOUT_SECONDS: Final = 900.0
@@ -24,7 +25,7 @@ class RolloutRunner:
     """One change of one application."""
 
     def __init__(self, run: Run, writes: Writes, wanted: Values, before: str, companions: Companions) -> None:
-        """Take what is wanted, and the version of the Worker that belongs to the image before."""
+        """Take what is wanted, and the version of the Worker that belongs to the image before, as the state has it."""
         self._run = run
         self._writes = writes
         self._wanted = wanted
@@ -42,11 +43,19 @@ class RolloutRunner:
         if not go_together(self._wanted):
             return self._brought(live_id)
         with self._companions.under_way(self._wanted["name"]):
+            self._bring_worker()
             after = self._brought(live_id)
         failed = self._companions.outcome(self._run, self._wanted["name"]) if self._rollout else ""
         if after is not None and failed:
             self._follow(after, failed)
         return after
+
+    def _bring_worker(self) -> None:
+        """Let the Worker's version serve that belongs to the image."""
+        served = self._companions.forward(self._wanted["name"], lambda: keep_worker(self._run, self._wanted))
+        if self._before == self._wanted["workerVersionId"]:
+            # After a failed change the state names the new version already; the old one served until now.
+            self._before = served
 
     def _brought(self, live_id: str) -> Live | None:
         try:
@@ -147,13 +156,11 @@ class RolloutRunner:
 
     def _take_worker_back(self, said: str) -> str:
         """Let the Worker's former version serve; return words for the message, which begins as given if that fails."""
+        take = partial(take_worker_back, self._run, self._wanted, self._before)
         try:
-            worker = take_worker_back(self._run, self._wanted, self._before)
+            return self._companions.back(self._wanted["name"], take)
         except ApiError as error:
             raise ProviderError(f"{said}, the Worker is not: {error}") from None
-        if worker:
-            self._companions.failed = self._wanted["name"]
-        return worker
 
     def _ahead(self, worker: str) -> str:
         """Name the applications that had said that they are done before the Worker went back."""

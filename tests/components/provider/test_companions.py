@@ -1,5 +1,6 @@
 """Applications of one Worker in one run: all of them go back with it, or those that cannot are named."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from testbed.plugin.account import Cloud, Worker
 from testbed.plugin.driver import APPLICATION, SCRIPT, Stack
 
+_LONG = 1000
 KINDS = {"small-app": "Sandbox", "python-app": "SandboxPython"}
 BOUND = {name: {"type": "durable_object_namespace", "className": name} for name in KINDS.values()}
 
@@ -55,12 +57,24 @@ def attempt(stack: Stack, wanted: Any) -> str:
     return ""
 
 
+def side_by_side(cloud: Cloud, stack: Stack, wanted: list[Any]) -> list[str]:
+    """Bring them at the same time: no rollout moves on before all have begun."""
+    cloud.clear_journal()
+    cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": _LONG, "preparation": 0})
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        under_way = [pool.submit(attempt, stack, each) for each in wanted]
+        while cloud.calls().count("POST containers.create_rollout") < len(wanted):
+            assert not any(each.done() for each in under_way), [each.result() for each in under_way if each.done()]
+            time.sleep(0.01)
+        cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 0, "preparation": 0})
+        cloud.control("POST", "/clock", json={"advance": 100 * _LONG})
+        return [each.result() for each in under_way]
+
+
 def test_all_kinds_go_back_with_the_worker(good: str, stack: Stack, cloud: Cloud, worker: Worker):
-    cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 0.2, "preparation": 0})
     fail(cloud, stack, "python-app")
     wanted = [application(worker, stack, name, image=cloud.images[1]) for name in KINDS]
-    with ThreadPoolExecutor(2) as pool:
-        other, failed = pool.map(lambda each: attempt(stack, each), wanted)
+    other, failed = side_by_side(cloud, stack, wanted)
     assert f"the application, with version {good} of the Worker, is back at what ran before" in failed
     assert other == (
         "application python-app of the same Worker could not be rolled out, and the Worker is back; so is application "
@@ -74,13 +88,22 @@ def test_all_kinds_go_back_with_the_worker(good: str, stack: Stack, cloud: Cloud
     assert stack.refresh() == []
 
 
+def test_the_same_mistake_again_takes_the_worker_back_again(good: str, stack: Stack, cloud: Cloud, worker: Worker):
+    """By then the state of all names the new version, and the first to be begun has brought the Worker forward."""
+    wanted = [application(worker, stack, name, image=cloud.images[1]) for name in KINDS]
+    fail(cloud, stack, "python-app")
+    side_by_side(cloud, stack, wanted)
+    fail(cloud, stack, "python-app")
+    assert attempt(stack, wanted[0]) == ""
+    assert f"with version {good} of the Worker, is back at what ran before" in attempt(stack, wanted[1])
+    assert live(cloud) == (good, set(cloud.images))
+
+
 def test_one_that_cannot_go_back_says_so(good: str, stack: Stack, cloud: Cloud, worker: Worker):
-    cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 0.2, "preparation": 0})
     fail(cloud, stack, "python-app")
     wanted = [application(worker, stack, name, image=cloud.images[1]) for name in KINDS]
     cloud.fault(operation="containers.create_rollout", status=400, message="not now", nth=3)
-    with ThreadPoolExecutor(2) as pool:
-        other, _ = pool.map(lambda each: attempt(stack, each), wanted)
+    other, _ = side_by_side(cloud, stack, wanted)
     assert "and the Worker is back; application small-app, which has its new image, is not: " in other
     assert live(cloud) == (good, set(cloud.images))
 
@@ -95,6 +118,21 @@ def test_one_that_was_done_before_is_named(good: str, stack: Stack, cloud: Cloud
         "`pulumi up` again"
     )
     assert live(cloud) == (good, set(cloud.images))
+
+
+def test_one_that_begins_after_a_failure_leaves_the_worker_back(good: str, stack: Stack, cloud: Cloud, worker: Worker):
+    """As with `pulumi up --parallel 1 --continue-on-error`."""
+    fail(cloud, stack, "python-app")
+    wanted = {name: application(worker, stack, name, image=cloud.images[1]) for name in KINDS}
+    assert "is back at what ran before" in attempt(stack, wanted["python-app"])
+    assert attempt(stack, wanted["small-app"]) == (
+        "application python-app of the same Worker could not be rolled out, and the Worker is back; application "
+        "small-app was not changed. Fix python-app and run `pulumi up` again"
+    )
+    assert live(cloud) == (good, {cloud.images[0]})
+
+    assert [attempt(stack, each) for each in wanted.values()] == ["", ""]
+    assert live(cloud) == (stack.outputs(SCRIPT, "small")["versionId"], {cloud.images[1]})
 
 
 def test_a_worker_that_did_not_change_lets_the_others_go_on(stack: Stack, cloud: Cloud, worker: Worker):
