@@ -47,10 +47,15 @@ def is_cancelled(complaints: Iterable[Complaint], said: str) -> bool:
 
 def hidden(text: str, secrets: Iterable[str]) -> str:
     """Return a text on one line, of a length that fits a table, without any of the secrets."""
-    line = " ".join(text.split())
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+    line = _on_one_line(text)
+    for secret in sorted(filter(None, map(_on_one_line, secrets)), key=len, reverse=True):
         line = line.replace(secret, HIDDEN)
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _on_one_line(text: str) -> str:
+    """Secrets have lines too, a private key for one."""
+    return " ".join(text.split())
 
 
 def plain(text: str) -> str:

@@ -71,3 +71,8 @@ def test_no_secret_and_no_traceback_is_told():
 def test_a_run_that_was_stopped_is_known():
     assert is_cancelled([Complaint("", "<{%reset%}>update canceled")], "")
     assert not is_cancelled([Complaint("", "update failed")], "code: 255")
+
+
+def test_a_secret_of_several_lines_is_hidden_too():
+    key = "-----BEGIN KEY-----\nMIGH\n-----END KEY-----\n"
+    assert reason([Complaint("", f"cannot use:\n{key}")], "", [key, "\n"]) == "cannot use: [secret]"
