@@ -24,7 +24,8 @@ from tools.local.emulator import Emulated
 from tools.paths import ROOT
 from tools.setup.toolchain import Toolchain
 
-pytestmark = pytest.mark.engine
+# Where nothing has been fetched yet, compilers of two languages come first.
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(1200)]
 
 UNCHANGED = re.compile(r"Resources:\n +\d+ unchanged\n")
 PYTHON = """
