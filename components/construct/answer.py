@@ -65,14 +65,19 @@ def _serve(request: Any, engine: str | None, made: "Future[Any]") -> None:
     task = loop.create_task(_answered(request, engine))
 
     def hand_over(done: "asyncio.Task[Any]") -> None:
-        error = done.exception()
+        error = RuntimeError("cancelled") if done.cancelled() else done.exception()
         if error is None:
             made.set_result(done.result())
         else:
             made.set_exception(error)
 
     task.add_done_callback(hand_over)
-    loop.run_forever()
+    try:
+        loop.run_forever()
+    finally:
+        # What ends the thread leaves nobody to answer, and the engine would wait for ever.
+        if not made.done():
+            made.set_exception(RuntimeError("the thread has ended"))
 
 
 async def _answered(request: Any, engine: str | None) -> Any:

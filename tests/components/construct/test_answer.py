@@ -1,5 +1,6 @@
 """Components that the engine asks for: the same resources as in Python, and several at a time that do not meet."""
 
+import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -210,3 +211,15 @@ def test_what_a_stopped_engine_leaves_undone_is_not_told_again():
 
     with pytest.raises(answer.StoppedError):
         Engine({"cloudflare-sandbox:index:WorkerScript": stopped}).construct(LEAST)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("end", [SystemExit, asyncio.CancelledError])
+def test_what_ends_the_thread_is_an_answer_too(end: type[BaseException], monkeypatch: pytest.MonkeyPatch):
+    async def ended(*_: Any) -> None:
+        raise end
+
+    monkeypatch.setattr(answer, "_answered", ended)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(answer.construct, None, None)
+        assert isinstance(asked.exception(60), RuntimeError)
