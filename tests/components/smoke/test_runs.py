@@ -165,18 +165,27 @@ def test_an_interrupted_run_destroys_its_sandbox(number: int):
 
 def test_a_sandbox_whose_start_was_not_answered_is_destroyed():
     deployment = Deployment()
-    late = threading.Event()
+    begun, late = threading.Event(), threading.Event()
 
     def hang(reply: Reply) -> Reply:
-        late.wait(5)
+        begun.set()
+        late.wait(60)
         return reply
 
     deployment.breaks[12] = hang
-    deployment.lock = threading.RLock()
-    released = threading.Timer(0.6, late.set)
-    released.start()
-    done = taken(deployment, timeout=0.3)
-    released.join()
+    with serving(deployment) as url:
+        patient, hasty = (Wire(address.parse(url), Secrets(KEY), seconds) for seconds in (60, 0.3))
+
+        def send(request: Any) -> Any:
+            if len(deployment.asked) != 11:
+                return patient(request)
+            try:
+                return hasty(request)
+            finally:
+                assert begun.wait(60)
+                late.set()
+
+        done = run(send, {"name": "smoke-0", "credential": "yes", "preview_host": PREVIEW}, lambda: 0.0)
     assert done.results["sandbox"].got == "no whole answer within 0.3 seconds"
     assert str(deployment.asked[-1]) == "DELETE /"
 
