@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,7 @@ def test_tenants_come_up_side_by_side_and_one_that_fails_stops_no_other(tools_pr
         with customers.start("destroy", overrides, "hooli", "umbrella", "former") as process:
             while "hooli: destroy begins" not in customers.progress:
                 assert process.poll() is None, customers.progress
+                time.sleep(0.05)
             process.send_signal(signal.SIGINT)
             printed, _ = process.communicate()
         document = json.loads(printed)
