@@ -1,6 +1,7 @@
 """What programs in other languages than Python are built with: made once, for all tests and runs of them.
 
-It is complete or absent, also where several workers of the tests come to it at once or one of them is killed.
+It is in the cache of tools, as compilers of two languages take minutes: complete or absent, also where several workers
+of the tests come to it at once or one of them is killed.
 """
 
 import hashlib
@@ -13,14 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from testbed.loopback import with_registries
-from tools.locks import locked
 from tools.paths import ROOT
 from tools.progress import Board
-from tools.setup import golang
+from tools.setup import cache, golang
 from tools.setup.toolchain import Toolchain
 
 ALL: Final = ("typescript", "go")
-_SHARED: Final = ROOT / ".local" / "languages"
 _BUILT: Final = ("bin", "node_modules")
 
 
@@ -33,7 +32,9 @@ def node_modules(tools: Toolchain) -> Path:
             shutil.copytree(ROOT / source, folder / source, ignore=left_out)
         path = f"{tools.node}{os.pathsep}{os.environ['PATH']}"
         _run(
-            ["npm", "ci"], folder / "examples" / "typescript", {"PATH": path, "npm_config_cache": str(_SHARED / "npm")}
+            ["npm", "ci"],
+            folder / "examples" / "typescript",
+            {"PATH": path, "npm_config_cache": str(ROOT / ".local" / "npm")},
         )
 
     sources = (ROOT / "examples/typescript/package-lock.json", ROOT / "sdk/nodejs")
@@ -46,7 +47,7 @@ def go_program() -> Path:
     def build(folder: Path) -> None:
         with closing(Board()) as board:
             go = golang.find_go(board)
-        scratch = _SHARED / "scratch"  # stays when it is interrupted, to go on from there
+        scratch = folder / "scratch"
         settings = {
             "CGO_ENABLED": "0",
             "GOCACHE": str(scratch / "build"),
@@ -63,16 +64,8 @@ def go_program() -> Path:
 
 
 def _made(name: str, sources: Iterable[Path], make: Callable[[Path], None]) -> Path:
-    """Return the folder that was made of these sources; what was made of others before goes."""
-    there = _SHARED / name / _hash(sources)
-    with closing(Board()) as board, locked(_SHARED / f"{name}.lock", board=board, waiting_for=f"the example in {name}"):
-        if not there.exists():
-            shutil.rmtree(there.parent, ignore_errors=True)
-            begun = there.with_suffix(".begun")
-            begun.mkdir(parents=True)
-            make(begun)
-            begun.replace(there)
-    return there
+    with closing(Board()) as board:
+        return cache.entry(f"example-{name}-{_hash(sources)}", make, board=board)
 
 
 def _hash(sources: Iterable[Path]) -> str:

@@ -25,7 +25,7 @@ from tools.paths import ROOT
 from tools.setup.toolchain import Toolchain
 
 # Where nothing has been fetched yet, compilers of two languages come first.
-pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(1800)]
 
 UNCHANGED = re.compile(r"Resources:\n +\d+ unchanged\n")
 PYTHON = """
