@@ -5,7 +5,9 @@ On the real engine, with ready images; `test_order.py` has what builds. docs/ord
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ export class Sandbox { async fetch() { return new Response("RELEASE"); } }
 export class SandboxPython { async fetch() { return new Response("RELEASE"); } }
 export default { async fetch() { return new Response("RELEASE"); } };
 """
+_LONG = 1000
 KINDS = ("sandbox-test-main", "sandbox-test-py")
 GENERATION_1 = {"generation": "1.x", "version": "1.0.3"}
 
@@ -70,6 +73,21 @@ class Pair(Program):
             "version": [each["versions"][0]["version_id"] for each in served["deployments"][:1]],
             "images": {each["name"]: each["configuration"].get("image") for each in applications},
         }
+
+    @contextmanager
+    def rolling(self, is_over: Callable[[], bool]) -> Iterator[None]:
+        """Run the block when rollouts of both kinds are under way: however slow the machine is, none ends before."""
+        self.cloud.clear_journal()
+        self._steps(_LONG)
+        while sum(each["method"] == "POST" and each["path"].endswith("/rollouts") for each in self.cloud.journal()) < 2:
+            assert not is_over()
+            time.sleep(0.05)
+        yield
+        self._steps(0)
+        self.cloud.control("POST", "/clock", json={"advance": 100 * _LONG})
+
+    def _steps(self, seconds: float) -> None:
+        self.cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": seconds, "preparation": 0})
 
     def failed(self) -> str:
         shown = self.project.fail("up", "--yes", "--skip-preview")
@@ -118,7 +136,11 @@ def test_rollouts_uploads_and_a_killed_engine(pair: Pair):
     failure = {"event": "ImagePullError", "message": "no such layer", "then": "revert"}
     path = f"/containers/{cloud.account}/applications/{applications['sandbox-test-py']}/rollout-failure"
     cloud.control("PUT", path, json=failure)
-    shown = pair.failed()
+    with ThreadPoolExecutor(1) as pool:
+        failing = pool.submit(pair.failed)
+        with pair.rolling(failing.done):
+            pass
+        shown = failing.result()
     (version,) = before["version"]
     assert "no such layer" in shown
     assert f"the application, with version {version} of the Worker, is back at what ran before" in shown
@@ -126,16 +148,12 @@ def test_rollouts_uploads_and_a_killed_engine(pair: Pair):
     assert pair.live() == before
 
     # The engine is killed when the Worker is new and the rollouts are under way; the next run goes on with them.
-    cloud.clear_journal()
-    cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 5, "preparation": 0})
-    with pair.project.started("up", "--yes", "--skip-preview") as cli:
-        while sum(each["method"] == "POST" and each["path"].endswith("/rollouts") for each in cloud.journal()) < 2:
-            assert cli.poll() is None
-            time.sleep(0.05)
-    half = pair.live()
+    with pair.project.started("up", "--yes", "--skip-preview") as cli, pair.rolling(lambda: cli.poll() is not None):
+        half = pair.live()
+        cli.kill()
+        cli.wait()
     assert half["images"] == before["images"]
     assert half["version"] != before["version"]
-    cloud.control("PUT", "/containers/durations", json={"deletion": 0, "step": 0, "preparation": 0})
     pair.project.succeed("cancel", "--yes")
     pair.up()
     assert pair.live()["images"] == dict(zip(KINDS, second, strict=True))
