@@ -10,8 +10,12 @@ from ..pulumi_protocol import serving
 from ..pulumi_protocol.engine_log import EngineLog
 from .service import Service
 
-_THREADS: Final = 128
-"""The engine's own default is far below this; `--parallel` may ask for more."""
+_THREADS: Final = 1024
+"""The engine's own default is far below this; `--parallel` may ask for more. They are begun as they are needed.
+
+A call that makes a component lasts until its resources are made, by further calls of this process: programs in other
+languages than Python ask for all their components at once, whatever `--parallel` says.
+"""
 
 
 def main() -> None:
