@@ -11,7 +11,7 @@ import pytest
 
 from testbed.cloud import Program
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the engine, on a machine under load
 
 PYTHON: dict[str, Any] = {
     "name": "data",

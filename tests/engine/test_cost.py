@@ -16,7 +16,7 @@ from tools.local import bases, engine
 from tools.local.emulator import Emulated
 from tools.setup.toolchain import Toolchain
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the engine, on a machine under load
 KEYS = {"api_keys": {"a": {"sha256": "c" * 64, "tenant": "t", "scopes": ["*"]}}}
 SMALL = {"instance_type": "lite", "max_instances": 3}
 LARGE = {"instance_type": "standard-1", "max_instances": 5}

@@ -8,7 +8,7 @@ from components.platform.sdk import OFFICIAL_IMAGE
 from components.stack import LEFT_ALONE, MAYBE_AHEAD
 from testbed.cloud import Program
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the engine, on a machine under load
 
 SMALL: dict[str, Any] = {
     "environment": "throw-away",

@@ -24,7 +24,7 @@ from tools.local import engine
 from tools.paths import ROOT
 from tools.setup.toolchain import Toolchain
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the engine, on a machine under load
 GUIDE = (ROOT / "docs" / "orphans.md").read_text()
 COMMANDS = re.findall(r"^\$ sandbox-stack (.+)$", GUIDE, re.MULTILINE)
 

@@ -27,7 +27,7 @@ from testbed.account import EmulatedAccount
 from testbed.project import MakeProject, Project
 from tests.engine.test_policy_pack import CODE, PLUGIN, WHOLE
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the engine, on a machine under load
 
 ZONES = ("example.com", "more.example")
 SETTINGS: dict[str, Any] = {

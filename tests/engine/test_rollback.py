@@ -21,7 +21,7 @@ from testbed.project import Project
 from tools.local import engine
 from tools.setup.toolchain import Toolchain
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the engine, on a machine under load
 
 BUNDLE = """
 export class Sandbox { async fetch() { return new Response("RELEASE"); } }

@@ -11,7 +11,7 @@ from bench.deployments.stage import served
 from bench.deployments.tenants import Customers, refuse_upload
 from tools.setup.toolchain import Toolchain
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the engine, on a machine under load
 
 SECRET = "value-of-the-key"
 WRONG = {"container": {"max_instances": 0}}
