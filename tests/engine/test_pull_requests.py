@@ -1,12 +1,13 @@
 """Stacks of pull requests, on the real engine and the emulator: the steps of the pipelines, state in the emulator's R2.
 
-The forge is a stand-in, strict about what it is sent. One repository serves all tests, which build on each other; the
-proof with many stacks is `bench/pull_requests`.
+The forge is a stand-in, strict about what it is sent. One repository serves all parts of one test: they build on each
+other, and workers of the tests may share out those of a file. The proof with many stacks is `bench/pull_requests`.
 """
 
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
@@ -21,7 +22,7 @@ from tools.local import engine
 from tools.paths import ROOT
 from tools.setup.toolchain import Toolchain
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(1200)]  # many runs of the engine, on a machine under load
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(1800)]  # many runs of the engine, on a machine under load
 
 GITHUB = ROOT / "pipelines" / "github-pull-request"
 ACTION = yaml.safe_load((GITHUB / "action.yml").read_text())
@@ -31,9 +32,10 @@ SECRET = "a-secret-value-0123456789"
 OPEN, CLOSED, EXPIRED, KILLED, FOREIGN, REFUSED, STRANGE = 12, 2, 3, 4, 5, 8, 106
 
 
-@pytest.fixture(scope="module")
-def repository(tools_provided: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
-    folder = tmp_path_factory.mktemp("requests")
+@pytest.fixture
+def repository(tools_provided: Toolchain, tmp_path: Path) -> Iterator[Repository]:
+    folder = tmp_path / "requests"
+    folder.mkdir()
     github = GitHubStandIn(requests=dict.fromkeys((OPEN, CLOSED, EXPIRED, KILLED, FOREIGN, REFUSED), "open"))
     with running(folder / "cloud") as emulator, serving(github):
         pulumi = engine.isolated(tools_provided, folder / "engine")
@@ -65,7 +67,7 @@ def comments(repository: Repository, number: int) -> list[str]:
     return repository.forge.on(number)
 
 
-def test_a_push_makes_a_stack_and_the_next_one_updates_the_same_comment(repository: Repository):
+def a_push_makes_a_stack_and_the_next_one_updates_the_same_comment(repository: Repository):
     github = repository.forge
     for each in range(120):  # so that ours is on the second page
         github.say(OPEN, f"remark {each}", "somebody")
@@ -88,7 +90,7 @@ def test_a_push_makes_a_stack_and_the_next_one_updates_the_same_comment(reposito
     assert repository.leases()[f"pr-{OPEN}"].endswith(" sandbox https://github.com/example/project/pull/12")
 
 
-def test_a_sweep_takes_away_what_is_over_and_leaves_the_living(repository: Repository):
+def a_sweep_takes_away_what_is_over_and_leaves_the_living(repository: Repository):
     github, project = repository.forge, "https://github.com/example/project/pull"
     run_action(repository, action="up", number=str(CLOSED), **{"from": TEMPLATE})
     repository.killed(KILLED)
@@ -124,7 +126,7 @@ def test_a_sweep_takes_away_what_is_over_and_leaves_the_living(repository: Repos
     assert comments(repository, KILLED) == []  # it was never told of
 
 
-def test_what_cannot_be_told_is_left_and_said(repository: Repository):
+def what_cannot_be_told_is_left_and_said(repository: Repository):
     repository.shell(f"pulumi stack init pr-{STRANGE} --no-select")
     github = repository.forge
     done = repository.run(shlex.split(SWEEP))
@@ -136,7 +138,7 @@ def test_what_cannot_be_told_is_left_and_said(repository: Repository):
     assert f"pr-{STRANGE}" not in repository.stacks()
 
 
-def test_what_the_rules_refuse_is_not_made_and_is_told(repository: Repository):
+def what_the_rules_refuse_is_not_made_and_is_told(repository: Repository):
     run = repository.pr("up", "--number", str(REFUSED), "--from", TEMPLATE, "--budget", "0.01", "--comment")
     assert run.returncode == 1
     (told,) = comments(repository, REFUSED)
@@ -149,7 +151,7 @@ def test_what_the_rules_refuse_is_not_made_and_is_told(repository: Repository):
     assert (again.returncode, again.stdout) == (0, "pr-8  gone    there is no such stack\n1 gone\n")
 
 
-def test_gitlab_s_jobs_do_the_same(repository: Repository):
+def gitlab_s_jobs_do_the_same(repository: Repository):
     """The stack is one that GitHub's steps made, and its repository moved since."""
     gitlab = GitLabStandIn(requests={OPEN: "open"})
     moved = f"2030-01-01T00:00:00Z sandbox https://gitlab.com/example/project/-/merge_requests/{OPEN}"
@@ -166,3 +168,13 @@ def test_gitlab_s_jobs_do_the_same(repository: Repository):
         assert "### Sandbox stack `pr-12`: gone" in gitlab.on(OPEN)[0]
         assert "there is no such stack" in run_component(repository, "sandbox-merge-request-down", **env)
     assert repository.stacks() == {TEMPLATE, f"pr-{FOREIGN}"}
+
+
+@pytest.mark.long
+def test_the_stacks_of_a_repository_s_requests(repository: Repository):
+    """One backend through all of it: each part goes on with what the one before has left."""
+    a_push_makes_a_stack_and_the_next_one_updates_the_same_comment(repository)
+    a_sweep_takes_away_what_is_over_and_leaves_the_living(repository)
+    what_cannot_be_told_is_left_and_said(repository)
+    what_the_rules_refuse_is_not_made_and_is_told(repository)
+    gitlab_s_jobs_do_the_same(repository)
