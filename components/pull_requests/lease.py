@@ -64,11 +64,6 @@ def number_of(stack: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def prefix_of(name: str, number: int) -> str:
-    """Return what begins the physical names of a request's stack and, by its end, those of no other one."""
-    return f"{name}-{stack_of(number)}-"
-
-
 def hosts_of(domain: DomainSettings | None) -> tuple[str, ...]:
     """Return the hosts for which DNS records, routes and certificates of a stack are made."""
     if domain is None:

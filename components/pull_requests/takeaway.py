@@ -4,7 +4,7 @@ A stack is forgotten last, when the account has nothing of it any more; whatever
 stack and its lease, and goes on from there.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,8 +16,9 @@ from ..account.removal import Removal, in_order
 from ..errors import UserError
 from ..platform import api
 from ..provider.api_client import Client
-from .lease import Lease, prefix_of
-from .stacks import LockedError, RequestStack
+from .belongings import Whose
+from .lease import Lease
+from .stacks import LockedError, RequestStack, project_name
 
 _NEEDED: Final = (Kind.SCRIPT, Kind.APPLICATION, Kind.IMAGE, Kind.BUCKET, Kind.KV)
 """Every stack can have these; a token that may not read the others has not made them for a stack either."""
@@ -86,18 +87,21 @@ def _destroy(each: Doomed, tools: Tools) -> None:
 
 def _leftovers(doomed: Sequence[Doomed], tools: Tools) -> list[str]:
     """Find, once for all, what the account still has of the stacks."""
-    wanted = [each for each in doomed if each.lease and not each.stays]
+    wanted = [(each, each.lease) for each in doomed if each.lease and not each.stays]
     if not wanted:
         return []
-    zones = _OF_ZONES if any(each.lease and each.lease.hosts for each in wanted) else ()
+    zones = _OF_ZONES if any(lease.hosts for _, lease in wanted) else ()
     try:
         items, unread = _read(tools, zones)
     except InventoryError as error:
-        for each in wanted:
+        for each, _ in wanted:
             each.problem, each.stays = str(error), True
         return []
-    for each in wanted:
-        each.leftovers = list(_owned(each, items))
+    for each, lease in wanted:
+        whose = Whose(project_name(each.stack.pulumi.folder), each.stack.name, lease.name, lease.hosts)
+        if rival := whose.rival(items):
+            unread.append(f"what is called as of {each.stack.name}: {rival} made the Worker {whose.script}")
+        each.leftovers = list(whose.belongings(items))
     return unread
 
 
@@ -114,21 +118,6 @@ def _read(tools: Tools, zones: Sequence[Kind]) -> tuple[list[Item], list[str]]:
                 raise
             unread.append(str(error))
     return items, unread
-
-
-def _owned(each: Doomed, items: Sequence[Item]) -> Iterator[Item]:
-    """Return what bears the stack's name, leads to what does, or is for its hosts."""
-    lease = each.lease
-    if lease is None:
-        return
-    prefix = prefix_of(lease.name, each.stack.number)
-    hosts = {host for name in lease.hosts for host in (name, f"*.{name}")}
-    for item in items:
-        named = item.kind not in (Kind.RECORD, Kind.ROUTE, Kind.CERTIFICATE, Kind.CUSTOM_DOMAIN)
-        leads = str(item.details.get("script") or "").startswith(prefix)
-        hosted = {item.name.partition("/")[0], *(item.details.get("hosts") or ())} & hosts
-        if (named and item.name.startswith(prefix)) or leads or (hosted and not named):
-            yield item
 
 
 def _finish(each: Doomed, tools: Tools) -> None:

@@ -12,7 +12,6 @@ from components.pull_requests.lease import (
     hosts_of,
     lasting,
     number_of,
-    prefix_of,
     read_lease,
     stack_of,
 )
@@ -43,7 +42,6 @@ def test_names_of_stacks():
     assert [number_of(name) for name in ("pr-7", "org/project/pr-7")] == [7, 7]
     others = ("pr-07", "pr-", "pr-7-a", "dev", "pr-x", "a-pr-7", "pr-1234567890")
     assert [number_of(name) for name in others] == [None] * len(others)
-    assert not prefix_of("box", 12).startswith(prefix_of("box", 1))
 
 
 def test_how_long():
