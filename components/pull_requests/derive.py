@@ -12,10 +12,11 @@ from typing import Any, Final
 from ..naming import physical_name
 from ..platform import previews
 
+_OF_A_KIND: Final = (("container", "name"), ("container", "adopt"), ("image", "repository"), ("image", "keep"))
 _NAMED: Final = (
     ("worker", "name"),
-    ("container", "name"),
-    ("container", "adopt"),
+    ("worker", "adopt"),
+    *_OF_A_KIND,
     ("storage", "files", "name"),
     ("storage", "backups", "name"),
     ("storage", "backups", "token_name"),
@@ -24,7 +25,7 @@ _NAMED: Final = (
     ("storage", "events", "name"),
     ("access", "zero_trust", "names"),
 )
-"""Settings that name what is in the account, or take it over."""
+"""Settings that name what is in the account, take it over, or leave it there."""
 
 
 @dataclass
@@ -44,8 +45,8 @@ def derived(template: Mapping[str, Any], name: str, label: str) -> Derived:
         _drop(document, *path)
     for each in _section(document, "further_sandboxes").values():
         if isinstance(each, dict):
-            _drop(each, "container", "name")
-            _drop(each, "container", "adopt")
+            for path in _OF_A_KIND:
+                _drop(each, *path)
     _renew_storage(found, name, label)
     if _drop(document, "worker", "routes"):
         found.notes.append("`worker.routes` are left out: they would take requests from the other stack")

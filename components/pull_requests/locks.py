@@ -49,7 +49,7 @@ def living(
     known = holders(said)
     if not known:
         return "somebody whom the backend does not name"
-    alive = [each for each in known if now - each.since < patience and (each.host != host or lives(each.pid))]
+    alive = [each for each in known if (lives(each.pid) if each.host == host else now - each.since < patience)]
     return ", ".join(map(str, alive))
 
 

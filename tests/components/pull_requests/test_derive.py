@@ -11,9 +11,12 @@ ID = "0" * 32
 TEMPLATE: dict[str, Any] = {
     "name": "box",
     "environment": "lasting",
-    "worker": {"name": "live", "routes": [{"pattern": "example.com/*", "zone": "example.com"}]},
+    "worker": {"name": "live", "adopt": True, "routes": [{"pattern": "example.com/*", "zone": "example.com"}]},
     "container": {"name": "live", "adopt": True, "max_instances": 3},
-    "further_sandboxes": {"python": {"class_name": "Python", "container": {"name": "live-python"}}},
+    "image": {"repository": "live", "keep": True},
+    "further_sandboxes": {
+        "python": {"class_name": "Python", "container": {"name": "live-python"}, "image": {"repository": "live"}}
+    },
     "storage": {
         "files": {"name": "live-files"},
         "backups": {"name": "live-backups", "token_name": "live", "lock_days": 3},
@@ -48,6 +51,8 @@ def test_nothing_of_the_other_stack_is_named_or_taken_over():
     assert [word for word in ("live", "precious", "status.previews") if word in said] == []
     assert settings.storage.existing.create
     assert settings.storage.existing.buckets["DATA"].name.startswith("box-pr-7-data-")
+    assert (settings.worker.adopt, settings.container.adopt) == (False, False), "another stack's may be called so"
+    assert not settings.image.keep, "nothing is left when it goes"
     assert settings.container.max_instances == 3
     assert settings.domain
     assert (settings.domain.hostname, settings.domain.api_hostname) == (

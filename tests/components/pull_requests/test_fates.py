@@ -49,6 +49,7 @@ def test_a_forge_that_cannot_tell_takes_nothing_away():
     ("host", "lives", "patience", "who"),
     [
         ("runner-1", False, 60, ""),
+        ("runner-1", True, 10, "process 6793 of runner-1 since 2027-01-31 11:30 UTC"),  # a long run, and no void one
         ("runner-1", True, 60, "process 6793 of runner-1 since 2027-01-31 11:30 UTC"),
         ("runner-2", False, 60, "process 6793 of runner-1 since 2027-01-31 11:30 UTC"),
         ("runner-2", True, 30, ""),
