@@ -41,6 +41,15 @@ class Doomed:
     leftovers: list[Item] = field(default_factory=list)
     """What was not in its state."""
 
+    def require_unchanged(self) -> None:
+        """Refuse a stack whose lease was renewed since it was judged: somebody makes it anew."""
+        if self.stack.lease() != self.lease:
+            raise LockedError(f"{self.stack.name}: was made anew meanwhile; the next sweep judges it again")
+
+    def leave(self, error: LockedError) -> None:
+        """Leave it to whoever works on it."""
+        self.problem, self.locked, self.stays = str(error), True, True
+
 
 @dataclass(frozen=True)
 class Tools:
@@ -78,9 +87,10 @@ def take_away(doomed: Sequence[Doomed], tools: Tools) -> list[str]:
 def _destroy(each: Doomed, tools: Tools) -> None:
     tools.say(f"{each.stack.name}: destroying")
     try:
+        each.require_unchanged()
         each.stack.destroy()
     except LockedError as error:
-        each.problem, each.locked, each.stays = str(error), True, True
+        each.leave(error)
     except UserError as error:
         each.problem, each.stays = str(error), _PROTECTED in str(error)
 
@@ -125,12 +135,15 @@ def _finish(each: Doomed, tools: Tools) -> None:
         return
     removal = Removal(tools.client, tools.account_id, with_data=True, say=tools.say)
     try:
+        each.require_unchanged()
         for item in in_order(each.leftovers):
             tools.say(f"{each.stack.name}: deleting {item}")
             removal.remove(item)
         if each.problem:  # what could not be destroyed is gone now, or can be: the state has to learn of it
             each.stack.destroy(refresh=True)
         each.stack.forget()
+    except LockedError as error:
+        each.leave(error)
     except UserError as error:
         each.problem = str(error)
     else:
