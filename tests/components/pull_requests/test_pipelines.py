@@ -19,6 +19,16 @@ def test_rights_are_least():
     assert "head.repo.full_name == github.repository" in WORKFLOW["jobs"]["stack"]["if"]
 
 
+def test_a_fork_s_code_gets_no_job_with_secrets():
+    """A job installs what the request's own requirements say, before the command can refuse."""
+    _, jobs = yaml.safe_load_all(GITLAB.read_text())
+    rules = {name: rule["if"] for name, job in jobs.items() for rule in job.get("rules", ())}
+    of_requests = {name for name, rule in rules.items() if "merge_request_event" in rule}
+    assert of_requests == {"sandbox-merge-request-up", "sandbox-merge-request-down"}
+    own = "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_MERGE_REQUEST_PROJECT_ID"
+    assert [name for name in of_requests if own not in rules[name].split(" && ")] == []
+
+
 def test_no_run_is_killed_for_a_newer_one():
     assert [job["concurrency"]["cancel-in-progress"] for job in WORKFLOW["jobs"].values()] == [False, False]
     _, jobs = yaml.safe_load_all(GITLAB.read_text())
