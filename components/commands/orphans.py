@@ -17,7 +17,7 @@ from ..account.items import WORDS, Key, Kind, read_key
 from ..check.pulumi_project import read_settings
 from ..errors import UserError, reading_or_writing
 from ..orphans.backend import Backend, read_backend, read_project
-from ..orphans.cleaning import Cleaning, Outcome
+from ..orphans.cleaning import GONE, Cleaning, Outcome
 from ..orphans.findings import Finding, costs, find
 from .exits import Exit, interruptible
 from .formats import JSON, add_format, as_json
@@ -83,11 +83,8 @@ def run(arguments: argparse.Namespace) -> Exit:
     outcomes = _delete(cleaning, findings, ask=not arguments.yes)
     missing = [key for key in chosen if key not in {each.item.key for each in findings}]
     _show(arguments.format, findings, outcomes, missing)
-    left = [each for each in outcomes if not each.deleted and each.why != _GONE]
+    left = [each for each in outcomes if not each.deleted and each.why != GONE]
     return Exit.NO if left or len(outcomes) < len(findings) else Exit.DONE
-
-
-_GONE: Final = "it is gone already"
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Key]:

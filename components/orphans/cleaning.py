@@ -24,6 +24,7 @@ _NEEDED: Final = {
     Kind.SCRIPT: frozenset({Kind.ROUTE, Kind.CUSTOM_DOMAIN}),
     Kind.IMAGE: frozenset[Kind](),  # an image is known by its content, and does not change
 }
+GONE: Final = "it is gone already"
 
 
 @dataclass(frozen=True)
@@ -55,23 +56,31 @@ class Cleaning:
     def one(self, finding: Finding) -> Outcome:
         """Look again, then delete."""
         item = finding.item
-        if finding.foreign:
-            return Outcome(finding, deleted=False, why=f"it is of {finding.owner}, whose project was not named")
-        if str(finding.owner) in self.backend.busy:
-            return Outcome(finding, deleted=False, why=f"an update of {finding.owner} is under way")
-        self._look_again(finding)
-        if str(finding.owner) in self.backend.busy:
-            return Outcome(finding, deleted=False, why=f"an update of {finding.owner} has begun")
-        now = find(self.inventory, self.backend.known(self.inventory))
-        if item.key not in {each.item.key for each in now}:
-            there = item.key in self.inventory.by_key
-            return Outcome(finding, deleted=False, why="it is needed by now" if there else "it is gone already")
+        if why := self._speaks_against(finding):
+            return Outcome(finding, deleted=False, why=why)
         try:
             there = Removal(self.client, self.inventory.account_id, with_data=self.with_data, say=self.say).remove(item)
         except RemovalError as error:
             return Outcome(finding, deleted=False, why=str(error))
         self._forget(item.key)
-        return Outcome(finding, deleted=there, why="" if there else "it is gone already")
+        return Outcome(finding, deleted=there, why="" if there else GONE)
+
+    def _speaks_against(self, finding: Finding) -> str:
+        """Return what speaks against deleting it, by what account and backend say now."""
+        if finding.foreign:
+            return f"it is of {finding.owner}, whose project was not named"
+        if str(finding.owner) in self.backend.busy:
+            return f"an update of {finding.owner} is under way"
+        self._look_again(finding)
+        if str(finding.owner) in self.backend.busy:
+            return f"an update of {finding.owner} has begun"
+        key = finding.item.key
+        now = {each.item.key: each for each in find(self.inventory, self.backend.known(self.inventory))}
+        if key not in now:
+            return "it is needed by now" if key in self.inventory.by_key else GONE
+        if now[key].foreign or (finding.deletable and not now[key].deletable):
+            return f"it was judged otherwise by now: {now[key].reason}"
+        return ""
 
     def _look_again(self, finding: Finding) -> None:
         kind = finding.item.kind
