@@ -16,11 +16,21 @@ _NEEDED: Final = {
 
 
 def account_client(environment: Mapping[str, str] = os.environ) -> tuple[Client, str]:
-    """Return a client for the API, and the id of the account; what is not set is refused with what it should be."""
-    for name, what in _NEEDED.items():
-        if not environment.get(name):
-            raise UserError(f"{name}: is not set; set it to {what}")
-    return Client(environment[api.TOKEN], api_address(environment)), environment[api.ACCOUNT_ID]
+    """Return a client for the API, and the id of the account."""
+    account_id = needed(environment, api.ACCOUNT_ID)
+    return client(environment), account_id
+
+
+def client(environment: Mapping[str, str] = os.environ) -> Client:
+    """Return a client for the API, for what says itself in which account it is."""
+    return Client(needed(environment, api.TOKEN), api_address(environment))
+
+
+def needed(environment: Mapping[str, str], name: str) -> str:
+    """Return the id of the account or the token; what is not set is refused with what it should be."""
+    if found := environment.get(name):
+        return found
+    raise UserError(f"{name}: is not set; set it to {_NEEDED[name]}")
 
 
 def api_address(environment: Mapping[str, str]) -> str:

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ..check.files import is_folder
-from ..check.pulumi_project import read_settings
 from ..cost import chart, plan, tables, usage
 from ..cost.change import as_document as change_document
 from ..cost.change import priced
@@ -28,6 +26,7 @@ from ..platform.sdk import SLEEP_AFTER, SLEEP_VARIABLE
 from ..settings import SandboxSettings
 from .exits import Exit
 from .formats import JSON, TEXT, add_format, as_json
+from .projects import add_project, chosen
 
 MARKDOWN: Final = "markdown"
 
@@ -44,8 +43,7 @@ class Shown:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("project", nargs="?", default=".", help="folder of the Pulumi project")
-    parser.add_argument("--stack", metavar="NAME", help="the stack; to be named where there are several")
+    add_project(parser)
     sources = parser.add_mutually_exclusive_group()
     sources.add_argument(
         "--preview", metavar="FILE", help="price what a change does: output of `pulumi preview --json --show-sames`"
@@ -146,14 +144,5 @@ def _usage() -> Shown:
 
 
 def _stack(arguments: argparse.Namespace) -> SandboxSettings:
-    folder = Path(arguments.project)
-    if not is_folder(folder):
-        raise UserError(f"{folder}: there is no such folder; name that of a Pulumi project")
-    stacks = read_settings(folder)
-    names = ", ".join(sorted(stacks)) or "none"
-    if arguments.stack is None and len(stacks) != 1:
-        raise UserError(f"{folder} has the stacks {names} with settings; name one with --stack")
-    stack = arguments.stack or next(iter(stacks))
-    if stack not in stacks:
-        raise UserError(f"{folder} has no stack {stack} with settings ({names})")
-    return SandboxSettings.parse(stacks[stack])
+    _, settings = chosen(Path(arguments.project), arguments.stack)
+    return settings

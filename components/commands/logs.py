@@ -8,23 +8,17 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
-from ..account.address import api_address
+from ..account.address import api_address, needed
 from ..deployed.stack import chosen, workers
 from ..errors import UserError
 from ..logs.event import FORMATS
-from ..logs.tail import Api, TailError
+from ..logs.tail import Api
 from ..platform import api
 from ..pulumi_cli.project import PulumiProject
 from .exits import Exit, interruptible
 from .formats import add_format
 from .of_a_stack import add_stack
-
-_NEEDED: Final = {
-    api.ACCOUNT_ID: "the id of the account",
-    api.TOKEN: "an API token of the account",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +66,5 @@ def _meant(arguments: argparse.Namespace) -> tuple[str, Mapping[str, str]]:
 
 
 def _api(environment: Mapping[str, str]) -> Api:
-    for name, what in _NEEDED.items():
-        if not environment.get(name):
-            raise TailError(f"{name}: is not set; set it to {what}")
-    return Api(api_address(environment), environment[api.ACCOUNT_ID], environment[api.TOKEN])
+    account_id, token = (needed(environment, name) for name in (api.ACCOUNT_ID, api.TOKEN))
+    return Api(api_address(environment), account_id, token)

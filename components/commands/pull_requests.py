@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from ..account.address import account_client
 from ..check.project import check_path
 from ..check.pulumi_project import read_settings
 from ..cost.comment import cost_comment
@@ -22,7 +23,7 @@ from ..pull_requests.forges.forge import Forge
 from ..pull_requests.lease import lasting, stack_of
 from ..pull_requests.stacks import RequestStack, project_name
 from ..pull_requests.sweep import Fate, Report, Row, down, sweep
-from ..pull_requests.takeaway import Tools, account_of
+from ..pull_requests.takeaway import Tools
 from ..pull_requests.up import Done, Judge, Wanted, up
 from ..pulumi_cli.project import PulumiProject
 from ..rules import Finding
@@ -113,7 +114,7 @@ def _up(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Exit:
     if github.is_from_fork(environment) or gitlab.is_from_fork(environment):
         return _nothing_for_forks(arguments)
     found = _forge(environment, needed="--comment" if arguments.comment else "")
-    account_of(environment)  # a run without one would fail later, and not as plainly
+    account_client(environment)  # a run without an account would fail later, and not as plainly
     stack = _stack(arguments)
     request = found.address(arguments.number) if found else ""
     wanted = Wanted(arguments.template, lasts, request, _run(environment))

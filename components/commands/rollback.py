@@ -4,7 +4,8 @@ import argparse
 import os
 import sys
 
-from ..deployed.live import Reader, client
+from ..account.address import client
+from ..deployed.live import Reader
 from ..deployed.look import told
 from ..deployed.rollback import Plan, Rollback, listed, listing, plan
 from ..deployed.stack import chosen, workers

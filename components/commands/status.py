@@ -5,8 +5,8 @@ import os
 import sys
 import time
 
+from ..account.address import client
 from ..deployed import status
-from ..deployed.live import client
 from ..deployed.look import look, told
 from .exits import Exit
 from .formats import JSON, add_format, as_json

@@ -8,16 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..account.address import api_address
+from ..account.address import account_client
 from ..errors import UserError
-from ..platform import api
 from ..platform.containers import Size, instance_type_of
 from ..platform.prices import AS_OF, month_at_full_load
-from ..provider.api_client import Client
 from ..provider.errors import ProviderError
 from .tables import TOTAL, Row, money
 
-_NEEDED: Final = {api.ACCOUNT_ID: "the id of the account", api.TOKEN: "an API token of the account"}
 HONESTLY: Final = (
     "The API tells which instances are awake at this moment, and neither hours nor processor time of the month: what "
     "is billed is in the dashboard, under Billing. The dollars are those of a month in which as many stay awake, at "
@@ -43,12 +40,9 @@ class Used:
 
 def usage(environment: Mapping[str, str]) -> list[Used]:
     """Return every application of the account that the environment names, by name."""
-    for name, what in _NEEDED.items():
-        if not environment.get(name):
-            raise UserError(f"{name}: is not set; set it to {what}")
-    client = Client(environment[api.TOKEN], api_address(environment))
+    client, account_id = account_client(environment)
     try:
-        found = client.get(f"/accounts/{environment[api.ACCOUNT_ID]}/containers/applications")
+        found = client.get(f"/accounts/{account_id}/containers/applications")
     except ProviderError as error:
         raise UserError(str(error)) from None
     return sorted(map(_used, found), key=lambda each: each.name)

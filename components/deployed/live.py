@@ -4,9 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..account.address import api_address
-from ..errors import UserError
-from ..platform import api
 from ..platform.containers import IMAGE_PLATFORM, REGISTRY
 from ..platform.references import parse
 from ..platform.sdk import VERSION_VARIABLE
@@ -17,14 +14,6 @@ from .timeline import Timeline, timeline
 
 _MOST: Final = 100
 """Deployments of a Worker that are looked at."""
-
-
-def client(environment: Mapping[str, str]) -> Client:
-    """Return what asks the API, with the token of the environment."""
-    token = environment.get(api.TOKEN)
-    if not token:
-        raise UserError(f"{api.TOKEN}: is not set; set it to an API token of the account that the stack is in")
-    return Client(token, api_address(environment))
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..account.address import api_address
+from ..account.address import account_client
 from ..account.inventory import InventoryError, read_inventory
 from ..account.items import Item, Kind
 from ..account.removal import Removal, in_order
 from ..errors import UserError
-from ..platform import api
 from ..provider.api_client import Client
 from .belongings import Whose
 from .lease import Lease
@@ -63,16 +62,7 @@ class Tools:
     @classmethod
     def of(cls, environment: Mapping[str, str], parallel: int, say: Callable[[str], None]) -> "Tools":
         """Return the tools for the account that the environment names."""
-        account_id, token = account_of(environment)
-        return cls(Client(token, api_address(environment)), account_id, parallel, say)
-
-
-def account_of(environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the account and its token, which every stack of a request needs."""
-    for name in (api.ACCOUNT_ID, api.TOKEN):
-        if not environment.get(name):
-            raise UserError(f"{name}: is not set; a request's stack needs an account and a token of it")
-    return environment[api.ACCOUNT_ID], environment[api.TOKEN]
+        return cls(*account_client(environment), parallel, say)
 
 
 def take_away(doomed: Sequence[Doomed], tools: Tools) -> list[str]:
