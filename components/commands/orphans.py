@@ -21,7 +21,7 @@ from ..orphans.cleaning import GONE, Cleaning, Outcome
 from ..orphans.findings import Finding, costs, find
 from .exits import Exit, interruptible
 from .formats import JSON, add_format, as_json
-from .terminal import progress
+from .terminal import agrees, progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +119,7 @@ def _those(findings: Sequence[Finding], chosen: Iterable[Key]) -> list[Finding]:
 
 
 def _delete(cleaning: Cleaning, findings: Sequence[Finding], *, ask: bool) -> list[Outcome]:
-    agreed = [each for each in findings if not ask or _agreed(each)]
+    agreed = [each for each in findings if not ask or agrees(f"{_entry(each)}\nDelete it?")]
     outcomes: list[Outcome] = []
     try:
         with interruptible():
@@ -131,12 +131,6 @@ def _delete(cleaning: Cleaning, findings: Sequence[Finding], *, ask: bool) -> li
         sys.stderr.write(f"{len(outcomes)} of {len(agreed)} were dealt with; run it again for the rest.\n")
         raise
     return outcomes
-
-
-def _agreed(finding: Finding) -> bool:
-    sys.stderr.write(f"{_entry(finding)}\nDelete it? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _say(text: str) -> None:

@@ -13,6 +13,7 @@ from ..errors import UserError
 from .exits import Exit, interruptible
 from .formats import JSON, add_format, as_json
 from .of_a_stack import add_project, project_of
+from .terminal import agrees
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +78,4 @@ def _end(arguments: argparse.Namespace, made: Plan, *, done: bool) -> Exit:
 def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise UserError("--yes: is needed where nobody can be asked; nothing was changed")
-    sys.stderr.write("Go back? Type yes: ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip() == "yes"
+    return agrees("Go back?")

@@ -1,7 +1,8 @@
-"""What is done for people at a terminal alone: colours, and a line that tells how far a command has come."""
+"""What is done for people at a terminal alone: colours, a line that tells how far a command has come, a question."""
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from typing import Final, TextIO
 
@@ -38,3 +39,10 @@ def progress(text: str, stream: TextIO) -> None:
     if is_terminal(stream):
         stream.write(f"\r\x1b[K{text}")
         stream.flush()
+
+
+def agrees(question: str) -> bool:
+    """Ask a person, beside what the command gives out; only a yes is one."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
