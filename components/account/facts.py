@@ -8,18 +8,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from ..facts.stack import Account as AccountFacts
 from ..facts.stack import Fact, Image, Live, Stack, Token, Zone
 from ..platform import permissions
-from ..platform.containers import IMAGE_PLATFORM, REGISTRY, Size
-from ..platform.references import parse
-from ..platform.sdk import VERSION_VARIABLE, bundled_version
+from ..platform.containers import Size
+from ..platform.sdk import bundled_version
 from ..platform.sdk_support import exact, official_tag
 from ..provider.errors import ProviderError, Refusal
-from ..provider.image_registry import Registry
 from ..provider.worker_script.reader import ScriptReader
+from . import images
 from .question import Question
 from .reader import Account
 from .token import verified, why, with_permissions
@@ -183,42 +182,18 @@ class _Asking:
     def _look(self, image: str) -> tuple[int | None, str | None]:
         """Return megabytes and SDK version of an image, as far as they can be told."""
         tag = official_tag(image)
-        own = self._own(image)
+        own = images.own(self._client, self._account.account_id, image)
         if own is None:
             return None, str(tag.version) if tag else None
         try:
-            return self._in_registry(*own)
+            found = images.look(self._client, self._account.account_id, own)
         except ProviderError as error:
             self.unseen[f"image {image}"] = str(error)
             return None, None
-
-    def _own(self, image: str) -> tuple[str, str] | None:
-        """Return repository and digest or tag of an image of the account's registry."""
-        said = parse(image)
-        here = (REGISTRY, self._client.local_host)
-        if said is None or said.host not in here or not said.path.startswith(f"{self._account.account_id}/"):
-            return None
-        return said.path, said.digest or said.tag
-
-    def _in_registry(self, repository: str, named: str) -> tuple[int | None, str | None]:
-        registry = Registry(self._client, self._account.account_id, "pull")
-        digest = named if named.startswith("sha256:") else registry.digest(repository, named)
-        manifest = registry.manifest(repository, digest) if digest else None
-        entry = next((each["digest"] for each in (manifest or {}).get("manifests", ()) if _fits(each)), None)
-        manifest = registry.manifest(repository, entry) if entry else manifest
-        if manifest is None or "layers" not in manifest:
-            self.unseen[f"image {repository}"] = f"the registry has no {named} that Cloudflare runs"
+        if found is None:
+            self.unseen[f"image {own.path}"] = f"the registry has no {own.digest or own.tag} that Cloudflare runs"
             return None, None
-        config = (registry.blob(repository, manifest["config"]["digest"]) or {}).get("config") or {}
-        variables = dict(each.partition("=")[::2] for each in config.get("Env") or ())
-        version = variables.get(VERSION_VARIABLE, "")
-        size = sum(int(each["size"]) for each in manifest["layers"]) // _MB
-        return size, version if exact(version) else None
-
-
-def _fits(entry: Mapping[str, Any]) -> bool:
-    platform = entry.get("platform") or {}
-    return f"{platform.get('os')}/{platform.get('architecture')}" == IMAGE_PLATFORM
+        return found.size // _MB, found.sdk_version if exact(found.sdk_version) else None
 
 
 def ask(account: Account, asked: Question, now: Callable[[], float] = time.time) -> Told:

@@ -9,13 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from ..errors import UserError
-from ..platform import r2, references
+from ..platform import r2
 from ..platform.bindings import DURABLE_OBJECT, KV_NAMESPACE, QUEUE, R2_BUCKET
-from ..platform.containers import MANAGED, REGISTRY
+from ..platform.containers import MANAGED
 from ..provider.api_client import Client
 from ..provider.errors import ProviderError, Refusal
 from ..provider.image_registry import Registry
 from ..provider.worker_script.reader import ScriptReader
+from . import images
 from .items import WORDS, Inventory, Item, Key, Kind, bucket_key, image_key, resolved
 
 _PAGE: Final = 50
@@ -184,13 +185,8 @@ class _Reader:
 
     def _own_image(self, text: str) -> Key | None:
         """Return the key of an image in the account's own registry; by tag where it has no digest."""
-        found = references.parse(text)
-        if found is None or found.host not in (REGISTRY, self._client.local_host):
-            return None
-        account, _, repository = found.path.partition("/")
-        if account != self._account_id:
-            return None
-        return image_key(repository, found.digest or found.tag)
+        found = images.own(self._client, self._account_id, text)
+        return image_key(found.path.partition("/")[2], found.digest or found.tag) if found else None
 
     def _images(self) -> Iterator[Item]:
         registry = Registry(self._client, self._account_id, "pull")

@@ -4,11 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..platform.containers import IMAGE_PLATFORM, REGISTRY
-from ..platform.references import parse
-from ..platform.sdk import VERSION_VARIABLE
+from ..account import images
 from ..provider.api_client import Client
-from ..provider.image_registry import Registry
 from .stack import Kind, Worker
 from .timeline import Timeline, timeline
 
@@ -92,21 +89,11 @@ class Reader:
 
     def image(self, image: str) -> tuple[bool | None, str]:
         """Return whether the account's registry has an image, and the version of the SDK that it names."""
-        reference = parse(image)
-        hosts = (REGISTRY, self._client.local_host)
-        if reference is None or reference.host not in hosts or not reference.path.startswith(self._worker.account_id):
+        reference = images.own(self._client, self._worker.account_id, image)
+        if reference is None:
             return None, ""
-        registry = Registry(self._client, self._worker.account_id, "pull")
-        digest = reference.digest or registry.digest(reference.path, reference.tag)
-        manifest = registry.manifest(reference.path, digest) if digest else None
-        if manifest and "manifests" in manifest:
-            fits = [each for each in manifest["manifests"] if _platform(each.get("platform") or {}) == IMAGE_PLATFORM]
-            manifest = registry.manifest(reference.path, fits[0]["digest"]) if fits else None
-        if manifest is None:
-            return False, ""
-        config = (registry.blob(reference.path, manifest["config"]["digest"]) or {}).get("config") or {}
-        said = dict(each.split("=", 1) for each in config.get("Env") or () if "=" in each)
-        return True, said.get(VERSION_VARIABLE, "")
+        found = images.look(self._client, self._worker.account_id, reference)
+        return found is not None, found.sdk_version if found else ""
 
 
 def _image(application: Mapping[str, Any] | None) -> str:
@@ -117,7 +104,3 @@ def _of_version(version: Mapping[str, Any], class_name: str) -> str:
     runtime = (version.get("resources") or {}).get("script_runtime") or {}
     entries = [each for each in runtime.get("containers") or () if each.get("class_name") == class_name]
     return ", ".join(sorted(image for each in entries for image in (each.get("images") or {}).values()))
-
-
-def _platform(said: Mapping[str, Any]) -> str:
-    return f"{said.get('os')}/{said.get('architecture')}"
