@@ -14,6 +14,7 @@ from ..errors import UserError
 ARGUMENTS: Final = ("refresh", "--preview-only", "--json")
 _GONE: Final = "delete"
 _LONGEST: Final = 60
+_SUMMARY: Final = "preview failed"
 _WAYS: Final = {"add": "added", "delete": "removed", "update": "changed"}
 
 
@@ -55,12 +56,15 @@ def read_refresh(text: str) -> tuple[Difference, ...]:
 
 
 def complaint(text: str) -> str:
-    """Return what a refresh that failed said went wrong."""
+    """Return what a refresh that failed said went wrong; what many resources say is said once."""
     try:
         said = json.loads(text).get("diagnostics") or ()
     except (ValueError, AttributeError):
         return text.strip()
-    return " ".join(str(each["message"]).strip() for each in said if each.get("severity") == "error")
+    errors = (str(each["message"]).strip() for each in said if each.get("severity") == "error")
+    reasons = dict.fromkeys(each.removeprefix("error: ").removeprefix("Preview failed: ") for each in errors)
+    reasons.pop(_SUMMARY if len(reasons) > 1 else "", None)
+    return "; ".join(reasons)
 
 
 def _of_step(step: Mapping[str, Any]) -> Iterator[Difference]:

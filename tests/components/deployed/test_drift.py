@@ -64,3 +64,13 @@ def test_why_a_refresh_failed():
     said = [{"severity": "info", "message": "a"}, {"severity": "error", "message": "b\n"}]
     assert complaint(json.dumps({"diagnostics": said})) == "b"
     assert complaint("no stack selected\n") == "no stack selected"
+
+
+def test_what_every_resource_complains_about_is_said_once():
+    each = {"severity": "error", "message": "error: Preview failed: no API token is configured"}
+    other = {"severity": "error", "message": "error: Preview failed: the plugin has not been configured"}
+    end = {"severity": "error", "message": "error: preview failed"}
+    assert complaint(json.dumps({"diagnostics": [each, other, each, end]})) == (
+        "no API token is configured; the plugin has not been configured"
+    )
+    assert complaint(json.dumps({"diagnostics": [end]})) == "preview failed"
