@@ -29,6 +29,8 @@ from .formats import JSON, TEXT, add_format, as_json
 from .projects import add_project, chosen
 
 MARKDOWN: Final = "markdown"
+_USUAL: Final = {"arrivals": 30, "minutes": 5, "sandboxes": 50, "seed": 1}
+"""Of a workload, where nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +63,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--beside-others", action="store_true", help="take nothing off: other stacks use up what the plan includes"
     )
     load = parser.add_argument_group("of a workload")
-    load.add_argument("--arrivals", type=float, default=30, metavar="NUMBER", help="arrivals an hour (30)")
-    load.add_argument("--minutes", type=float, default=5, metavar="NUMBER", help="minutes of use each, on average (5)")
+    load.add_argument("--arrivals", type=float, metavar="NUMBER", help="arrivals an hour (30)")
+    load.add_argument("--minutes", type=float, metavar="NUMBER", help="minutes of use each, on average (5)")
     load.add_argument(
         "--sandboxes",
         type=int,
-        default=50,
         metavar="NUMBER",
         help="different sandboxes they go to (50); 0: a new one each",
     )
     load.add_argument("--idle", metavar="TIME", help="how long an unused one stays awake, as 10m; else as settings say")
-    load.add_argument("--seed", type=int, default=1, metavar="NUMBER", help="the same seed gives the same month (1)")
+    load.add_argument("--seed", type=int, metavar="NUMBER", help="the same seed gives the same month (1)")
     load.add_argument("--svg", metavar="FILE", help="also draw a day of it")
     add_format(parser, MARKDOWN, help="markdown is a comment for pull requests")
 
@@ -79,8 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Exit:
     """Run the command and return its exit code."""
     said = assume(arguments.assume)
-    if arguments.svg and not arguments.workload:
-        raise UserError("--svg: draws a workload; add --workload")
+    _refuse_what_counts_for_nothing(arguments)
     if arguments.usage:
         shown = _usage()
     elif arguments.preview:
@@ -91,6 +91,18 @@ def run(arguments: argparse.Namespace) -> Exit:
         shown = _settings(arguments, said)
     sys.stdout.write(_FORMATS[arguments.format](shown))
     return Exit.DONE
+
+
+def _refuse_what_counts_for_nothing(arguments: argparse.Namespace) -> None:
+    """An option that changes no number would let somebody believe that it did."""
+    if arguments.svg and not arguments.workload:
+        raise UserError("--svg: draws a workload; add --workload")
+    for name in ("idle", *_USUAL):
+        if getattr(arguments, name) is not None and not arguments.workload:
+            raise UserError(f"--{name}: is of a workload; add --workload")
+    if arguments.usage and (arguments.assume or arguments.beside_others):
+        name = "--assume" if arguments.assume else "--beside-others"
+        raise UserError(f"{name}: the account is asked, and nothing assumed; leave {name} or --usage out")
 
 
 def _text(shown: Shown) -> str:
@@ -129,8 +141,10 @@ def _workload(arguments: argparse.Namespace, said: Assumptions) -> Shown:
         raise UserError("--workload: with SDK 1.x the Worker's code chooses size and number of instances")
     idle = arguments.idle or settings.worker.variables.get(SLEEP_VARIABLE) or SLEEP_AFTER
     hours = idle_hours(idle, "--idle" if arguments.idle else f"worker.variables.{SLEEP_VARIABLE}")
-    load = Workload(arguments.arrivals, arguments.minutes, arguments.sandboxes, hours)
-    found = plan.plan(load, arguments.seed, billed, said, alone=alone)
+    given = {name: getattr(arguments, name) for name in _USUAL}
+    asked = {name: _USUAL[name] if value is None else value for name, value in given.items()}
+    load = Workload(asked["arrivals"], asked["minutes"], asked["sandboxes"], hours)
+    found = plan.plan(load, asked["seed"], billed, said, alone=alone)
     if arguments.svg:
         with reading_or_writing(arguments.svg, "name another file"):
             Path(arguments.svg).write_text(chart.drawing(found, plan.heading(found)))
@@ -144,5 +158,4 @@ def _usage() -> Shown:
 
 
 def _stack(arguments: argparse.Namespace) -> SandboxSettings:
-    _, settings = chosen(Path(arguments.project), arguments.stack)
-    return settings
+    return chosen(Path(arguments.project), arguments.stack)[1]

@@ -33,7 +33,8 @@ def read_change(text: str, where: str) -> Change:
     """Return what a preview changes."""
     try:
         document = json.loads(text)
-        steps = document.get("steps") or []
+        # A preview without a step has its summary; any other document in JSON is none, and not one that costs nothing.
+        steps = document["steps"] if "changeSummary" not in document else document.get("steps") or []
         before = {each["urn"]: each["oldState"] for each in steps if each.get("oldState")}
         after = {each["urn"]: each["newState"] for each in steps if each.get("newState")}
         # The two halves of a replacement are steps of their own; what only one of them has is not deleted.

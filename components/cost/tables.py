@@ -133,6 +133,6 @@ def as_text(table: Sequence[Row]) -> str:
 def as_markdown(table: Sequence[Row]) -> str:
     """Return a table in Markdown, its last row in bold."""
     head, *body = table
-    last = tuple(f"**{cell}**" for cell in body[-1])
+    last = tuple(f"**{cell}**" if cell else "" for cell in body[-1])
     marks = ["---", *("---:" for _ in head[1:])]
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, marks, *body[:-1], last]) + "\n"

@@ -112,6 +112,7 @@ def test_the_account_tells_what_is_awake_now(cost: Cost, tmp_path: Path, monkeyp
         shown = cost("--usage")
         assert shown.splitlines()[2].split() == ["Total", "0", "0.00"]
         assert "neither hours nor processor time" in shown
+        assert "| **Total** |  | **0** | **0.00** |" in cost("--usage", "--format", "markdown")
         assert json.loads(cost("--usage", "--format", "json"))["applications"] == []
 
 
@@ -123,6 +124,11 @@ def test_the_account_tells_what_is_awake_now(cost: Cost, tmp_path: Path, monkeyp
         (["--preview", "nowhere.json"], "nowhere.json: No such file or directory; name a file that"),
         (["--preview", "Pulumi.yaml"], "Pulumi.yaml: is no preview; write one with `pulumi preview --json"),
         (["--svg", "a.svg"], "--svg: draws a workload; add --workload"),
+        (["--preview", "other.json"], "other.json: is no preview; write one with `pulumi preview --json"),
+        (["--arrivals", "20"], "--arrivals: is of a workload; add --workload"),
+        (["--idle", "1m"], "--idle: is of a workload; add --workload"),
+        (["--usage", "--assume", "reads=1"], "--assume: the account is asked, and nothing assumed; leave --assume or"),
+        (["empty"], "empty: there is no Pulumi.<stack>.yaml with settings; name the folder of a Pulumi project"),
         (["--workload", "--svg", "no/such.svg"], "no/such.svg: No such file or directory; name another file"),
         (["--workload", "--idle", "soon"], "--idle soon: expected a time such as 30s"),
         (["--assume", "a=1"], "--assume a=1: there is no such assumption"),
@@ -132,6 +138,8 @@ def test_the_account_tells_what_is_awake_now(cost: Cost, tmp_path: Path, monkeyp
 def test_a_mistake_is_one_message(refused: Cost, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch):
     for name in ("CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_TOKEN"):
         monkeypatch.delenv(name, raising=False)
+    Path("empty").mkdir()
+    Path("other.json").write_text('{"rows": []}')
     told = refused(*arguments)
     assert told.startswith(message)
     assert told.count("\n") == 1
