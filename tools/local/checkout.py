@@ -15,7 +15,8 @@ from tools.local.stack import CHECKOUT, LocalStack
 from tools.paths import ROOT, venv_python
 from tools.setup import install
 
-# Exported, stack and settings would be taken for those of every other project, too.
+# Exported, stack and settings would be taken for those of every other project, too. `sandbox-stack` runs a
+# `pulumi` that is no function: what asks about the stack gets the same. An alias, as no function of sh has a hyphen.
 _IN_THIS_FOLDER: Final = """\
 pulumi() {{
   if [ "$(pwd -P)" = {root} ]; then
@@ -23,7 +24,15 @@ pulumi() {{
   else
     command pulumi "$@"
   fi
-}}"""
+}}
+_sandbox_stack() {{
+  case "$(pwd -P) ${{1-}}" in
+  {root}" "status | {root}" "drift | {root}" "rollback | {root}" "key | {root}" "logs)
+    PULUMI_STACK={stack} PULUMI_OPTION_CONFIG_FILE={copy} command sandbox-stack "$@" ;;
+  *) command sandbox-stack "$@" ;;
+  esac
+}}
+alias sandbox-stack=_sandbox_stack"""
 
 
 def up() -> int:

@@ -1,5 +1,6 @@
 """From somebody's project to the stack of its local stack."""
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,32 @@ def test_a_project_whose_name_leads_elsewhere_is_refused(tmp_path: Path):
 def test_the_shell_gets_names_as_they_are(tmp_path: Path):
     stack = LocalStack(tmp_path, "demo", "a; touch b", tmp_path, "sandbox-stack local")
     assert "PULUMI_STACK='a; touch b' " in checkout.shell_settings(stack, {})
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("drift --format json", "dev .sandbox-local/project/demo/dev/Pulumi.dev.yaml drift --format json"),
+        ("key rotate", "dev .sandbox-local/project/demo/dev/Pulumi.dev.yaml key rotate"),
+        ("pr up", "none none pr up"),
+        ("", "none none"),
+    ],
+)
+def test_the_shell_leads_commands_about_the_stack_to_it(tmp_path: Path, command: str, told: str):
+    folder = tmp_path / "my project"
+    folder.mkdir()
+    program = tmp_path / "bin" / "sandbox-stack"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "${PULUMI_STACK-none}" "${PULUMI_OPTION_CONFIG_FILE-none}" "$@"\n')
+    program.chmod(0o755)
+    stack = LocalStack(folder, "demo", "dev", folder / projects.FOLDER, "sandbox-stack local")
+    lines = checkout.shell_settings(stack, {"PATH": f"{program.parent}:{os.defpath}"})
+    for shell, prefix in (("sh", ""), ("bash", "shopt -s expand_aliases\n")):
+        script = f"{prefix}{lines}\n{lines}\nsandbox-stack {command}\n"
+        done = subprocess.run([shell, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+        assert done.stdout.strip().replace(f"{folder}/", "") == told
+        elsewhere = subprocess.run([shell, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert elsewhere.stdout.split() == ["none", "none", *command.split()]
 
 
 @pytest.mark.parametrize(
