@@ -78,6 +78,8 @@ def run(arguments: argparse.Namespace) -> Exit:
         findings = [each for each in findings if each.deletable]
     if not deleting:
         _show(arguments.format, findings, [])
+        if not (findings or arguments.gone):
+            _say("A stack that is gone may have left things that only its name tells: give it with --gone.")
         return Exit.NO if findings else Exit.DONE
     cleaning = Cleaning(client, inventory, backend, with_data=arguments.with_data, say=_say)
     outcomes = _delete(cleaning, findings, ask=not arguments.yes)
