@@ -28,6 +28,7 @@ class AccessArgs:
     """What an AccessGate is made from."""
 
     settings: AccessSettings
+    """The section `access` of the settings."""
     domain: DomainSettings | None
     """Where API and previews answer."""
     account_id: pulumi.Input[str]

@@ -28,6 +28,7 @@ class DomainArgs:
     """What a PreviewDomain is made from."""
 
     settings: DomainSettings
+    """The section `domain` of the settings."""
     script_name: pulumi.Input[str]
     """The Worker that answers."""
     prefix: tuple[str, ...]

@@ -37,6 +37,7 @@ class StorageArgs:
     """What a SandboxStorage is made from."""
 
     settings: StorageSettings
+    """The section `storage` of the settings."""
     account_id: pulumi.Input[str]
     prefix: tuple[str, ...]
     """Begins the name of everything that has none of its own in the settings."""

@@ -49,8 +49,9 @@ SERVER = {"starlette", "uvicorn", "uvloop", "httptools", "cryptography", "python
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     **{f"components/{room}": ({"pydantic", "jinja2"}, set(PURE[: index + 1])) for index, room in enumerate(PURE)},
     # Components for programs in other languages, made by the plugin's process when it is asked for one, and not before.
-    "components/construct/schema": ({"pydantic"}, {*PURE, "stack", "construct/inputs"}),
+    "components/construct/schema": ({"pydantic"}, {*PURE, "stack", "construct/inputs", "construct/parts"}),
     "components/construct/inputs": ({"pydantic"}, set(PURE)),
+    "components/construct/parts": ({"pulumi", "pydantic"}, {*PURE, "storage", "domain", "access"}),
     "components/construct": (
         {"pulumi"} | GRPC,
         {*PURE, "construct", "credentials", "lookup", "pulumi_protocol", "stack"},

@@ -8,8 +8,9 @@ component is made, as the engine may ask for its hooks until the run ends.
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import copy_context
 from threading import Thread
 from typing import Any, Final
@@ -28,10 +29,11 @@ from ..lookup import is_stopped
 from ..platform import api
 from ..pulumi_protocol import encoding
 from ..pulumi_protocol.names import camel
-from ..pulumi_protocol.values import UNKNOWN
+from ..pulumi_protocol.values import UNKNOWN, Secret
 from ..settings import SettingsError
-from ..stack import TYPE, SandboxStack
+from ..stack import SandboxStack
 from . import inputs
+from .parts import AFTER, PARTS, Part
 
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024  # as the engine's own limit
 
@@ -104,7 +106,7 @@ async def _constructed(request: Any, engine: str | None) -> Any:
             given.create or None, given.update or None, given.delete or None
         )
     try:
-        result = await _COMPONENTS[request.type](request, options)
+        result = _made(request, options)
         return await ProviderServicer._construct_response(None, result)  # type: ignore[arg-type]  # noqa: SLF001 - as above
     finally:
         await wait_for_rpcs()
@@ -133,34 +135,75 @@ async def _enter(request: Any, engine: str | None) -> None:
     config.set_all_config(dict(request.config), list(request.configSecretKeys))
 
 
-async def _sandbox_stack(request: Any, options: pulumi.ResourceOptions) -> ConstructResult:
+def _made(request: Any, options: pulumi.ResourceOptions) -> ConstructResult:
+    if request.type in PARTS:
+        return _part(PARTS[request.type], request, options)
+    return _sandbox_stack(request, options)
+
+
+def _sandbox_stack(request: Any, options: pulumi.ResourceOptions) -> ConstructResult:
     given = encoding.decode(request.inputs)
     secrets, build_secrets = (
         _secrets(request, name, given.pop(name, None)) for name in (inputs.SECRETS, inputs.BUILD_SECRETS)
     )
     account_id = os.environ.get(api.ACCOUNT_ID)
     read = inputs.settings(given, sorted(secrets), account_id)
-    if not request.providers:
-        require_token(os.environ)
+    _require_token(request)
     both = {**build_secrets, **secrets}
     stack = SandboxStack(request.name, read, options, secrets=both)
     return ConstructResult(stack.urn, {camel(name): value for name, value in stack.outputs().items()})
 
 
+def _part(part: Part, request: Any, options: pulumi.ResourceOptions) -> ConstructResult:
+    given = encoding.decode(request.inputs)
+    values = {name: given.pop(camel(name), None) for name in part.values}
+    if "account_id" in values and values["account_id"] is None:
+        values["account_id"] = os.environ.get(api.ACCOUNT_ID)
+    wrong: list[str] = []
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        with _gathered(wrong):
+            found[name] = _output(request, camel(name), inputs.text(name, value), secret=isinstance(value, Secret))
+    with _gathered(wrong):
+        known = inputs.plain(part.plain, given)
+        found |= {name: getattr(known, name) for name in part.plain.model_fields}
+    if wrong:
+        raise SettingsError(wrong)
+    _require_token(request)
+    after = {AFTER: options.depends_on} if part.waits else {}
+    component = part.component(request.name, part.args(**found, **after), options)
+    return ConstructResult(component.urn, {camel(name): getattr(component, name) for name in part.outputs})
+
+
+@contextmanager
+def _gathered(wrong: list[str]) -> Iterator[None]:
+    """Keep mistakes until all are found."""
+    try:
+        yield
+    except SettingsError as error:
+        wrong += error.problems
+
+
+def _require_token(request: Any) -> None:
+    if not request.providers:
+        require_token(os.environ)
+
+
 def _secrets(request: Any, name: str, given: Any) -> dict[str, pulumi.Output[str]]:
     """Return values by name, each secret and with what it depends on; a preview may not know a value yet."""
+    found = inputs.secrets(name, given)
+    return {key: _output(request, name, value, secret=True) for key, value in found.items()}
+
+
+def _output(request: Any, name: str, value: Any, *, secret: bool) -> pulumi.Output[str]:
+    """Return a value of an input with what the input depends on."""
     urns = request.inputDependencies[name].urns if name in request.inputDependencies else ()
     dependencies: set[pulumi.Resource] = {pulumi.resource.DependencyResource(urn) for urn in urns}
-    return {
-        key: pulumi.Output(dependencies, _ready(value), _ready(value is not UNKNOWN), _ready(True))
-        for key, value in inputs.secrets(name, given).items()
-    }
+    known = value is not UNKNOWN
+    return pulumi.Output(dependencies, _ready(value if known else None), _ready(known), _ready(secret))
 
 
 def _ready(value: Any) -> "asyncio.Future[Any]":
     future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     future.set_result(value)
     return future
-
-
-_COMPONENTS: Final[Mapping[str, Callable[[Any, pulumi.ResourceOptions], Any]]] = {TYPE: _sandbox_stack}

@@ -7,7 +7,7 @@ is made, so they are known when the program runs, and as they are kept in clear 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -15,24 +15,39 @@ from ..pulumi_protocol.names import camel
 from ..pulumi_protocol.names import path as joined
 from ..pulumi_protocol.values import UNKNOWN, Path, Secret, revealed
 from ..settings import SandboxSettings, SettingsError
+from ..settings.base import Section
 from ..settings.models import bare, model_in
 
+Arguments = TypeVar("Arguments", bound=Section)
 SECRETS: Final = "secrets"
 BUILD_SECRETS: Final = "buildSecrets"
 NOT_SETTINGS: Final = frozenset({"secrets"})
 """The settings name the Worker's secrets; here their values do."""
 _NOT_KNOWN: Final = "is not known before the run, and settings decide what is made; give a plain value"
-_SECRET: Final = "is a secret, and settings are kept in clear; give its value in `secrets` instead"  # noqa: S105
+_SECRET: Final = "is a secret, and settings are kept in clear; give "  # noqa: S105
+_IN_SECRETS: Final = "its value in `secrets` instead"
+_IN_CLEAR: Final = "a value that is none"
+_TEXT: Final = "expected text"
 
 
 def settings(given: Mapping[str, Any], secrets: list[str], account_id: str | None) -> SandboxSettings:
     """Return the settings of a stack; a SettingsError names all that is wrong with them."""
-    found = list(_unusable(given, ()))
-    document = _document(SandboxSettings, given, (), found)
-    if found:
-        raise SettingsError([f"{joined(*path)}: {text}" for path, text in found])
+    document = _readable(SandboxSettings, given, _IN_SECRETS)
     defaults = {"account_id": account_id} if account_id else {}
     return SandboxSettings.parse({**document, "secrets": secrets}, **defaults)
+
+
+def plain(model: type[Arguments], given: Mapping[str, Any]) -> Arguments:
+    """Return the arguments of a part that are known; a SettingsError names all that is wrong with them."""
+    return model.parse(_readable(model, given, _IN_CLEAR))
+
+
+def text(name: str, given: Any) -> Any:
+    """Return a value that a preview may not know; a SettingsError says what is wrong with it."""
+    found = revealed(given)
+    if found is not UNKNOWN and not isinstance(found, str):
+        raise SettingsError([f"{camel(name)}: {'is required; add it' if found is None else _TEXT}"])
+    return found
 
 
 def secrets(name: str, given: Any) -> dict[str, Any]:
@@ -44,7 +59,7 @@ def secrets(name: str, given: Any) -> dict[str, Any]:
         raise SettingsError([f"{name}: expected a mapping of names to values"])
     known = {key: value for key, value in (found or {}).items() if value is not None}
     if wrong := [key for key, value in known.items() if not (value is UNKNOWN or isinstance(value, str))]:
-        raise SettingsError([f"{name}.{key}: expected text" for key in wrong])
+        raise SettingsError([f"{name}.{key}: {_TEXT}" for key in wrong])
     return known
 
 
@@ -68,17 +83,26 @@ def no_section(model: type[BaseModel], name: str) -> bool:
     return type(None) in get_args(field.annotation) and isinstance(default, BaseModel)
 
 
-def _unusable(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _readable(model: type[BaseModel], given: Mapping[str, Any], instead: str) -> Any:
+    """Return what a program gives, under the names of the model, if all of it can be settings."""
+    found = list(_unusable(given, (), instead))
+    document = _document(model, given, (), found)
+    if found:
+        raise SettingsError([f"{joined(*path)}: {words}" for path, words in found])
+    return document
+
+
+def _unusable(value: Any, path: Path, instead: str) -> Iterator[tuple[Path, str]]:
     if value is UNKNOWN:
         yield path, _NOT_KNOWN
     elif isinstance(value, Secret):
-        yield path, _SECRET
+        yield path, f"{_SECRET}{instead}"
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield from _unusable(each, (*path, key))
+            yield from _unusable(each, (*path, key), instead)
     elif isinstance(value, list):
         for index, each in enumerate(value):
-            yield from _unusable(each, (*path, index))
+            yield from _unusable(each, (*path, index), instead)
 
 
 def _document(model: type[BaseModel], value: Any, path: Path, wrong: list[tuple[Path, str]]) -> Any:

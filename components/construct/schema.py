@@ -1,4 +1,4 @@
-"""What the plugin's schema says of SandboxStack, made from the models of settings and the class's outputs.
+"""What the plugin's schema says of SandboxStack and its parts, made from settings' models and classes' outputs.
 
 Settings are `plain`: they decide what is made. Defaults are in descriptions only, as an SDK would send those in the
 schema as if the program had said them, and some settings exclude each other.
@@ -18,10 +18,11 @@ from ..settings import SandboxSettings
 from ..settings.models import bare, descriptions, texts_below
 from ..stack import TYPE, SandboxStack
 from .inputs import BUILD_SECRETS, NOT_SETTINGS, SECRETS, in_its_spelling, no_section
+from .parts import PARTS, Part
 
 Schema = dict[str, Any]
 _WORDS: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_SECRET_OUTPUTS: Final = frozenset({"service_tokens"})
+_SECRET_OUTPUTS: Final = frozenset({"service_tokens", "backup_access_key_id", "backup_secret_access_key"})
 _SECRET_MAP: Final[Schema] = {"type": "object", "additionalProperties": {"type": "string"}, "secret": True}
 _GIVEN: Final[Mapping[str, Schema]] = {
     SECRETS: {**_SECRET_MAP, "description": "Secrets of the Worker: values by name."},
@@ -34,16 +35,11 @@ def resources() -> dict[str, Schema]:
     """Return the components by token."""
     words = descriptions(SandboxSettings)
     words["account_id"] = _ACCOUNT
-    inputs = _properties(SandboxSettings, words, Types())
-    outputs = _outputs()
-    return {
-        TYPE: {
-            "isComponent": True,
-            "description": str(SandboxStack.__doc__),
-            "inputProperties": {**inputs, **_GIVEN},
-            "properties": outputs,
-            "required": [camel(name) for name, kind in _annotations().items() if not _may_be_none(kind)],
-        }
+    inputs = {**_properties(SandboxSettings, words, Types()), **_GIVEN}
+    stack = {name: get_args(kind)[0] for name, kind in SandboxStack.__annotations__.items()}
+    return {TYPE: _component(SandboxStack, inputs, [], stack)} | {
+        token: _component(part.component, _inputs(part, Types()), _required(part), part.outputs)
+        for token, part in PARTS.items()
     }
 
 
@@ -51,7 +47,32 @@ def types() -> dict[str, Schema]:
     """Return the types of settings by token."""
     found = Types()
     _properties(SandboxSettings, {}, found)
+    for part in PARTS.values():
+        _inputs(part, found)
     return dict(sorted(found.items()))
+
+
+def _component(made: type, inputs: Schema, needed: list[str], outputs: Mapping[str, Any]) -> Schema:
+    return {
+        "isComponent": True,
+        "description": str(made.__doc__),
+        "inputProperties": inputs,
+        **({"requiredInputs": needed} if needed else {}),
+        "properties": _outputs(made, outputs),
+        "required": [camel(name) for name, kind in outputs.items() if not _may_be_none(kind)],
+    }
+
+
+def _inputs(part: Part, found: "Types") -> Schema:
+    words = {"account_id": _ACCOUNT, **texts_below(part.args)}
+    values = {camel(name): {"type": "string", "description": _line(words[name])} for name in part.values}
+    return {**_properties(part.plain, words, found), **values}
+
+
+def _required(part: Part) -> list[str]:
+    """Return what a program has to say; the account can be in the environment."""
+    plain = [name for name, field in part.plain.model_fields.items() if field.is_required()]
+    return [camel(name) for name in (*plain, *part.values) if name != "account_id"]
 
 
 class Types(dict[str, Schema]):
@@ -120,30 +141,23 @@ def _described(words: str, field: FieldInfo) -> str:
     return _line(in_its_spelling(words)) + default
 
 
-def _outputs() -> dict[str, Schema]:
-    words = texts_below(SandboxStack)
+def _outputs(made: type, kinds: Mapping[str, Any]) -> dict[str, Schema]:
+    words = texts_below(made)
     return {
         camel(name): {
             **_output(kind),
             "description": _line(words[name]),
             **({"secret": True} if name in _SECRET_OUTPUTS else {}),
         }
-        for name, kind in _annotations().items()
+        for name, kind in kinds.items()
     }
 
 
 def _output(kind: Any) -> Schema:
     inner = bare(kind)
-    if inner is Any:
-        return {"$ref": "pulumi.json#/Any"}
-    if get_origin(inner):
+    if get_origin(inner) in (dict, Mapping):
         return {"type": "object", "additionalProperties": _output(get_args(inner)[1])}
-    return {"type": _WORDS[inner]}
-
-
-def _annotations() -> dict[str, Any]:
-    """Return what is in the outputs, by their Python names."""
-    return {name: get_args(kind)[0] for name, kind in SandboxStack.__annotations__.items()}
+    return {"type": _WORDS[inner]} if inner in _WORDS else {"$ref": "pulumi.json#/Any"}
 
 
 def _may_be_none(kind: Any) -> bool:

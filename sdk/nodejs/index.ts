@@ -5,6 +5,11 @@ import * as pulumi from "@pulumi/pulumi";
 import * as utilities from "./utilities";
 
 // Export members:
+export { AccessGateArgs } from "./accessGate";
+export type AccessGate = import("./accessGate").AccessGate;
+export const AccessGate: typeof import("./accessGate").AccessGate = null as any;
+utilities.lazyLoad(exports, ["AccessGate"], () => require("./accessGate"));
+
 export { ContainerApplicationArgs } from "./containerApplication";
 export type ContainerApplication = import("./containerApplication").ContainerApplication;
 export const ContainerApplication: typeof import("./containerApplication").ContainerApplication = null as any;
@@ -20,6 +25,11 @@ export const getRegistryCredentials: typeof import("./getRegistryCredentials").g
 export const getRegistryCredentialsOutput: typeof import("./getRegistryCredentials").getRegistryCredentialsOutput = null as any;
 utilities.lazyLoad(exports, ["getRegistryCredentials","getRegistryCredentialsOutput"], () => require("./getRegistryCredentials"));
 
+export { PreviewDomainArgs } from "./previewDomain";
+export type PreviewDomain = import("./previewDomain").PreviewDomain;
+export const PreviewDomain: typeof import("./previewDomain").PreviewDomain = null as any;
+utilities.lazyLoad(exports, ["PreviewDomain"], () => require("./previewDomain"));
+
 export { ProviderArgs } from "./provider";
 export type Provider = import("./provider").Provider;
 export const Provider: typeof import("./provider").Provider = null as any;
@@ -34,6 +44,11 @@ export { SandboxStackArgs } from "./sandboxStack";
 export type SandboxStack = import("./sandboxStack").SandboxStack;
 export const SandboxStack: typeof import("./sandboxStack").SandboxStack = null as any;
 utilities.lazyLoad(exports, ["SandboxStack"], () => require("./sandboxStack"));
+
+export { SandboxStorageArgs } from "./sandboxStorage";
+export type SandboxStorage = import("./sandboxStorage").SandboxStorage;
+export const SandboxStorage: typeof import("./sandboxStorage").SandboxStorage = null as any;
+utilities.lazyLoad(exports, ["SandboxStorage"], () => require("./sandboxStorage"));
 
 export { WorkerScriptArgs } from "./workerScript";
 export type WorkerScript = import("./workerScript").WorkerScript;
@@ -57,12 +72,18 @@ const _module = {
     version: utilities.getVersion(),
     construct: (name: string, type: string, urn: string): pulumi.Resource => {
         switch (type) {
+            case "cloudflare-sandbox:index:AccessGate":
+                return new AccessGate(name, <any>undefined, { urn })
             case "cloudflare-sandbox:index:ContainerApplication":
                 return new ContainerApplication(name, <any>undefined, { urn })
+            case "cloudflare-sandbox:index:PreviewDomain":
+                return new PreviewDomain(name, <any>undefined, { urn })
             case "cloudflare-sandbox:index:RegistryImage":
                 return new RegistryImage(name, <any>undefined, { urn })
             case "cloudflare-sandbox:index:SandboxStack":
                 return new SandboxStack(name, <any>undefined, { urn })
+            case "cloudflare-sandbox:index:SandboxStorage":
+                return new SandboxStorage(name, <any>undefined, { urn })
             case "cloudflare-sandbox:index:WorkerScript":
                 return new WorkerScript(name, <any>undefined, { urn })
             default:

@@ -21,12 +21,18 @@ func (m *module) Version() semver.Version {
 
 func (m *module) Construct(ctx *pulumi.Context, name, typ, urn string) (r pulumi.Resource, err error) {
 	switch typ {
+	case "cloudflare-sandbox:index:AccessGate":
+		r = &AccessGate{}
 	case "cloudflare-sandbox:index:ContainerApplication":
 		r = &ContainerApplication{}
+	case "cloudflare-sandbox:index:PreviewDomain":
+		r = &PreviewDomain{}
 	case "cloudflare-sandbox:index:RegistryImage":
 		r = &RegistryImage{}
 	case "cloudflare-sandbox:index:SandboxStack":
 		r = &SandboxStack{}
+	case "cloudflare-sandbox:index:SandboxStorage":
+		r = &SandboxStorage{}
 	case "cloudflare-sandbox:index:WorkerScript":
 		r = &WorkerScript{}
 	default:

@@ -12,6 +12,7 @@ import pytest
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import provider_pb2
 
+from components import access, domain, storage
 from components.construct import answer
 from components.platform.sdk import SDK_VERSION
 from components.pulumi_protocol import encoding
@@ -43,19 +44,19 @@ class Engine:
         self.address = f"test-{id(self)}"
         answer._monitors[self.address] = self.monitor
 
-    def construct(self, given: dict[str, Any], name: str = "box", **options: Any) -> dict[str, Any]:
+    def construct(self, given: dict[str, Any], name: str = "box", kind: str = TYPE, **options: Any) -> dict[str, Any]:
         request = provider_pb2.ConstructRequest(
             project="project",
             stack=self.stack,
             dryRun=self.preview,
             monitorEndpoint=self.address,
-            type=TYPE,
+            type=kind,
             name=name,
             inputs=struct(given),
             **options,
         )
         response = answer.construct(request, None)
-        assert response.urn == self.recorded.one("SandboxStack", name).urn
+        assert response.urn == self.recorded.one(kind.rpartition(":")[2], name).urn
         return encoding.decode(response.state)
 
 
@@ -191,6 +192,46 @@ def test_mistakes_are_one_message_in_the_spelling_of_the_program():
         "  worker: entry and bundle exclude each other; remove one\n"
         "  container.instanceTyp: no such setting; did you mean instanceType?"
     )
+
+
+def test_a_part_takes_values_that_wait_and_are_secret():
+    """They go on as they came, with what they depend on; `dependsOn` is what people are not sent before."""
+    engine = Engine(preview=True)
+    other = "urn:pulumi:test::project::test:index:Worker::mine"
+    given = {"settings": {"hostname": "box.example.com", "zone": "example.com", "certificate": "own"}, "prefix": ["a"]}
+    waits = {"scriptName": provider_pb2.ConstructRequest.PropertyDependencies(urns=[other])}
+    engine.construct(
+        {**given, "scriptName": UNKNOWN}, "hosts", domain.TYPE, inputDependencies=waits, dependencies=[f"{other}-too"]
+    )
+    route = engine.recorded.one("WorkersRoute")
+    assert (route.inputs["script"], route.dependencies) == (NOT_KNOWN, {"mine", "mine-too"})
+    assert engine.recorded.one("DnsRecord").dependencies == frozenset()
+    engine = Engine()
+    state = engine.construct({"settings": {}, "prefix": ["a"], "accountId": Secret(ACCOUNT)}, "kept", storage.TYPE)
+    bucket = engine.recorded.one("R2Bucket", "kept-files")
+    assert (bucket.inputs["accountId"], bucket.secret_inputs, bucket.protect) == (ACCOUNT, {"accountId"}, True)
+    assert state["bindings"]["BACKUP_BUCKET_NAME"]["text"] == state["bucketNames"]["backups"] == "a-backups"
+    assert isinstance(state["bindings"]["CLOUDFLARE_ACCOUNT_ID"]["text"], Secret)
+
+
+def test_mistakes_in_a_part_are_told_at_once():
+    given = {"settings": {"zeroTrust": {"teamDomain": "x"}, "apiKey": {}}, "domain": {}, "prefix": ["a", ""]}
+    engine = Engine()
+    with pytest.raises(answer.RefusedError) as refused:
+        engine.construct({**given, "accountId": 3}, "gate", access.TYPE)
+    assert str(refused.value).splitlines() == [
+        "5 mistakes in the sandbox settings:",
+        "  accountId: expected text",
+        "  settings.zeroTrust.teamDomain: give the team's domain alone, such as team.cloudflareaccess.com",
+        "  settings.apiKey: no such setting; did you mean apiKeys?",
+        "  domain.hostname: is required; add it",
+        "  prefix: give at least one name, and none that is empty; names in the account begin with them",
+    ]
+    with pytest.raises(answer.RefusedError, match=r"prefix\[0\]: is a secret, .*; give a value that is none"):
+        engine.construct({"settings": {}, "prefix": [Secret("word")]}, "gate", access.TYPE)
+    with pytest.raises(answer.RefusedError, match="scriptName: is required; add it"):
+        engine.construct({"settings": {"hostname": "a.example"}, "prefix": ["a"]}, "hosts", domain.TYPE)
+    assert engine.recorded.resources == []
 
 
 def test_without_a_token_or_an_account_nothing_is_made(monkeypatch: pytest.MonkeyPatch):

@@ -1,15 +1,20 @@
-"""The component in the schema has every setting and every output, with its words."""
+"""The components in the schema have every setting and every output, with its words."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
+import pytest
+
 from components.construct import inputs, schema
+from components.construct.parts import AFTER, PARTS, Part
 from components.pulumi_protocol.names import camel
 from components.settings import SandboxSettings
-from components.stack import SandboxStack
+from components.stack import TYPE, SandboxStack
 from docs.generators.settings import sections
 
-(STACK,) = schema.resources().values()
+RESOURCES = schema.resources()
+STACK = RESOURCES[TYPE]
 TYPES = schema.types()
 
 
@@ -47,9 +52,28 @@ def test_what_decides_what_is_made_is_plain_and_nothing_else_is():
         assert all(part.get("plain") for part in typed if "type" in part or "$ref" in part), token
 
 
+@pytest.mark.parametrize("part", PARTS.values(), ids=lambda part: part.component.__name__)
+def test_a_part_has_what_its_class_has(part: Part):
+    """Arguments but for what the option `dependsOn` says, and outputs; values alone may come from other resources."""
+    table = RESOURCES[part.token]
+    assert part.token == f"cloudflare-sandbox:index:{part.component.__name__}"
+    assert set(table["inputProperties"]) == {camel(each.name) for each in fields(part.args)} - {AFTER}
+    assert set(table["properties"]) == set(map(camel, part.component.__annotations__))
+    assert all(each["description"] for name in ("inputProperties", "properties") for each in table[name].values())
+    values = {name for name, each in table["inputProperties"].items() if not each.get("plain")}
+    assert values == set(map(camel, part.values))
+    assert values <= {"accountId", "scriptName"}
+    assert {"settings", "prefix"} <= set(table["requiredInputs"])
+
+
+def test_outputs_that_are_secret_are_so_in_every_language():
+    secret = {name for table in RESOURCES.values() for name, each in table["properties"].items() if each.get("secret")}
+    assert secret == {"serviceTokens", "backupAccessKeyId", "backupSecretAccessKey"}
+
+
 def test_no_sdk_sends_a_default():
     """A setting that is said counts as said: `variant` beside `reference` would be a mistake nobody made."""
-    assert not [part for part in parts([STACK, TYPES]) if "default" in part and "description" in part]
+    assert not [part for part in parts([*RESOURCES.values(), TYPES]) if "default" in part and "description" in part]
 
 
 def test_choices_have_names_that_every_language_takes():
