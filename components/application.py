@@ -27,11 +27,16 @@ class ApplicationArgs:
     """What a SandboxApplication is made from."""
 
     settings: ContainerSettings
+    """The section `container` of the settings."""
     account_id: pulumi.Input[str]
     script_name: pulumi.Input[str]
+    """The Worker that has the class."""
     class_name: str
+    """The sandbox class."""
     application_name: str
+    """Its name in the account."""
     generation: Generation
+    """Generation of the Sandbox SDK that the Worker was made with."""
     image: pulumi.Input[str]
     """The image by digest."""
     worker_version_id: pulumi.Input[str]

@@ -51,7 +51,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # Components for programs in other languages, made by the plugin's process when it is asked for one, and not before.
     "components/construct/schema": ({"pydantic"}, {*PURE, "stack", "construct/inputs", "construct/parts"}),
     "components/construct/inputs": ({"pydantic"}, set(PURE)),
-    "components/construct/parts": ({"pulumi", "pydantic"}, {*PURE, "storage", "domain", "access"}),
+    "components/construct/parts": ({"pulumi", "pydantic"}, {*PURE, "storage", "domain", "access", "application"}),
     "components/construct": (
         {"pulumi"} | GRPC,
         {*PURE, "construct", "credentials", "lookup", "pulumi_protocol", "stack"},

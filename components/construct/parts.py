@@ -14,6 +14,8 @@ from pydantic import AfterValidator, create_model
 
 from ..access import TYPE as GATE
 from ..access import AccessArgs, AccessGate
+from ..application import TYPE as APPLICATION
+from ..application import ApplicationArgs, SandboxApplication
 from ..domain import TYPE as DOMAIN
 from ..domain import DomainArgs, PreviewDomain
 from ..settings.base import Section
@@ -83,5 +85,6 @@ PARTS: Final[Mapping[str, Part]] = {
         Part(STORAGE, SandboxStorage, StorageArgs),
         Part(DOMAIN, PreviewDomain, DomainArgs),
         Part(GATE, AccessGate, AccessArgs),
+        Part(APPLICATION, SandboxApplication, ApplicationArgs),
     )
 }

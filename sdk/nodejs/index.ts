@@ -40,6 +40,11 @@ export type RegistryImage = import("./registryImage").RegistryImage;
 export const RegistryImage: typeof import("./registryImage").RegistryImage = null as any;
 utilities.lazyLoad(exports, ["RegistryImage"], () => require("./registryImage"));
 
+export { SandboxApplicationArgs } from "./sandboxApplication";
+export type SandboxApplication = import("./sandboxApplication").SandboxApplication;
+export const SandboxApplication: typeof import("./sandboxApplication").SandboxApplication = null as any;
+utilities.lazyLoad(exports, ["SandboxApplication"], () => require("./sandboxApplication"));
+
 export { SandboxStackArgs } from "./sandboxStack";
 export type SandboxStack = import("./sandboxStack").SandboxStack;
 export const SandboxStack: typeof import("./sandboxStack").SandboxStack = null as any;
@@ -80,6 +85,8 @@ const _module = {
                 return new PreviewDomain(name, <any>undefined, { urn })
             case "cloudflare-sandbox:index:RegistryImage":
                 return new RegistryImage(name, <any>undefined, { urn })
+            case "cloudflare-sandbox:index:SandboxApplication":
+                return new SandboxApplication(name, <any>undefined, { urn })
             case "cloudflare-sandbox:index:SandboxStack":
                 return new SandboxStack(name, <any>undefined, { urn })
             case "cloudflare-sandbox:index:SandboxStorage":

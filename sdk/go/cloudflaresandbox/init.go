@@ -29,6 +29,8 @@ func (m *module) Construct(ctx *pulumi.Context, name, typ, urn string) (r pulumi
 		r = &PreviewDomain{}
 	case "cloudflare-sandbox:index:RegistryImage":
 		r = &RegistryImage{}
+	case "cloudflare-sandbox:index:SandboxApplication":
+		r = &SandboxApplication{}
 	case "cloudflare-sandbox:index:SandboxStack":
 		r = &SandboxStack{}
 	case "cloudflare-sandbox:index:SandboxStorage":

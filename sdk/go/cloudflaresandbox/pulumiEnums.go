@@ -3129,6 +3129,14 @@ func (o StackRulesMapOutput) MapIndex(k pulumi.StringInput) StackRulesOutput {
 }
 
 // Values of `generation`.
+type StackSandboxApplicationGeneration string
+
+const (
+	StackSandboxApplicationGeneration_V0_12 = StackSandboxApplicationGeneration("0.12")
+	StackSandboxApplicationGeneration_V1_x  = StackSandboxApplicationGeneration("1.x")
+)
+
+// Values of `generation`.
 type StackSdkGeneration string
 
 const (

@@ -12,15 +12,16 @@ import pytest
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import provider_pb2
 
-from components import access, domain, storage
+from components import ApplicationArgs, SandboxApplication, access, application, domain, storage
 from components.construct import answer
-from components.platform.sdk import SDK_VERSION
+from components.platform.sdk import SDK_VERSION, Generation
 from components.pulumi_protocol import encoding
 from components.pulumi_protocol.names import camel
 from components.pulumi_protocol.values import UNKNOWN, Secret
+from components.settings.container import ContainerSettings
 from components.stack import TYPE
 from tests.components.monitor import UNKNOWN as NOT_KNOWN
-from tests.components.monitor import Monitor, Recorded
+from tests.components.monitor import Monitor, Recorded, deploy
 from tests.components.stacks import ACCOUNT, ANSWERS, DIGEST, FULL, SECRETS, Run
 
 TOKEN = "t" * 40
@@ -212,6 +213,31 @@ def test_a_part_takes_values_that_wait_and_are_secret():
     assert (bucket.inputs["accountId"], bucket.secret_inputs, bucket.protect) == (ACCOUNT, {"accountId"}, True)
     assert state["bindings"]["BACKUP_BUCKET_NAME"]["text"] == state["bucketNames"]["backups"] == "a-backups"
     assert isinstance(state["bindings"]["CLOUDFLARE_ACCOUNT_ID"]["text"], Secret)
+
+
+@pytest.mark.parametrize("generation", ["0.12", "1.x"])
+def test_an_application_is_the_one_of_its_class(generation: Generation):
+    settings = {
+        "max_instances": 7,
+        "regions": ["WEUR"],
+        "rollout": {"kind": "immediate"},
+        "environment": {"my_key": "a"},
+    }
+    names = {"class_name": "Sandbox", "application_name": "box", "generation": generation}
+    values = {"account_id": ACCOUNT, "script_name": "box", "image": DIGEST, "worker_version_id": "v1"}
+
+    def program() -> None:
+        read = ContainerSettings.parse(settings)
+        SandboxApplication("box-containers", ApplicationArgs(settings=read, **names, **values))
+
+    ours = deploy(program, answers=ANSWERS).one("ContainerApplication")
+    engine = Engine()
+    given = {camel(name): value for name, value in {**names, **values}.items()}
+    told = {camel(name): value for name, value in settings.items()}
+    state = engine.construct({"settings": told, **given}, "box-containers", application.TYPE)
+    theirs = engine.recorded.one("ContainerApplication")
+    assert (theirs.inputs, theirs.parent, theirs.options) == (ours.inputs, ours.parent, ours.options)
+    assert set(state) == {"applicationId", "namespaceId"}
 
 
 def test_mistakes_in_a_part_are_told_at_once():

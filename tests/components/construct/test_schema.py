@@ -62,8 +62,8 @@ def test_a_part_has_what_its_class_has(part: Part):
     assert all(each["description"] for name in ("inputProperties", "properties") for each in table[name].values())
     values = {name for name, each in table["inputProperties"].items() if not each.get("plain")}
     assert values == set(map(camel, part.values))
-    assert values <= {"accountId", "scriptName"}
-    assert {"settings", "prefix"} <= set(table["requiredInputs"])
+    assert values <= {"accountId", "scriptName", "image", "workerVersionId"}
+    assert {"accountId", "domain", "lasting"} >= set(table["inputProperties"]) - set(table["requiredInputs"])
 
 
 def test_outputs_that_are_secret_are_so_in_every_language():

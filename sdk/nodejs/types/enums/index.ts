@@ -202,6 +202,16 @@ export const StackRules = {
  */
 export type StackRules = (typeof StackRules)[keyof typeof StackRules];
 
+export const StackSandboxApplicationGeneration = {
+    V0_12: "0.12",
+    V1_x: "1.x",
+} as const;
+
+/**
+ * Values of `generation`.
+ */
+export type StackSandboxApplicationGeneration = (typeof StackSandboxApplicationGeneration)[keyof typeof StackSandboxApplicationGeneration];
+
 export const StackSdkGeneration = {
     V0_12: "0.12",
     V1_x: "1.x",
