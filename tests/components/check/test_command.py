@@ -158,9 +158,7 @@ def test_a_file_without_sandboxes_passes(name: str, folder: Path, capsys: pytest
     assert run(capsys, name)[0] == 0
 
 
-@pytest.mark.parametrize(
-    "arguments", [["check", "--format", "xml"], ["check", "--today", "soon"], ["fly"], ["key", "--tenant", "a"]]
-)
+@pytest.mark.parametrize("arguments", [["check", "--format", "xml"], ["check", "--today", "soon"], ["fly"]])
 def test_usage_errors_end_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from datetime import date
 
 import pytest
 import yaml
@@ -17,11 +18,18 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(capsys: pytest.CaptureFixture[st
     assert re.fullmatch(r"sbx_[A-Za-z0-9_-]{43}", key)
     assert key not in out.err
     settings = yaml.safe_load(out.err.partition("stack:\n")[2])["access"]
-    assert AccessSettings.parse(settings).api_keys["it-s-me-"].model_dump(exclude_defaults=True) == {
+    kept = AccessSettings.parse(settings).api_keys["it-s-me-"].model_dump(exclude_defaults=True)
+    assert date.fromisoformat(kept.pop("created"))
+    assert kept == {
         "sha256": hashlib.sha256(key.encode()).hexdigest(),
         "tenant": "it's-me!",
         "scopes": ("exec", "files:*"),
     }
+
+
+def test_a_key_without_scopes_is_refused(capsys: pytest.CaptureFixture[str]):
+    assert main(["key", "--tenant", "a"]) == 2
+    assert capsys.readouterr() == ("", "--scopes: is needed; say it for the new key\n")
 
 
 def test_a_key_is_new_every_time(capsys: pytest.CaptureFixture[str]):
