@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..account.items import Item, Kind
-from ..platform import prices
 from ..platform.containers import Size, size_of
+from ..platform.prices import PRICES, Meter, month_at_full_load
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,13 @@ def monthly(item: Item) -> Cost | None:
     return _COSTS.get(item.kind)
 
 
+# What the plan includes is left out: it may be used up.
+_STORED, _KEYS = PRICES[Meter.STORED], PRICES[Meter.KEYS_STORED]
+_CERTIFICATES = PRICES[Meter.CERTIFICATES]
 _COSTS: Final[Mapping[Kind, Cost]] = {
-    Kind.BUCKET: Cost(None, f"${prices.R2_STORAGE_GB_MONTH:g} for each GB"),
-    Kind.KV: Cost(None, f"${prices.KV_STORAGE_GB_MONTH:g} for each GB"),
-    Kind.CERTIFICATE: Cost(prices.CERTIFICATES_MONTH, f"${prices.CERTIFICATES_MONTH:g}, once for the zone"),
+    Kind.BUCKET: Cost(None, f"${_STORED.dollars:g} for each GB"),
+    Kind.KV: Cost(None, f"${_KEYS.dollars:g} for each GB"),
+    Kind.CERTIFICATE: Cost(_CERTIFICATES.dollars, f"${_CERTIFICATES.dollars:g}, once for the zone"),
 }
 
 
@@ -36,7 +39,7 @@ def _application(details: Mapping[str, Any]) -> Cost | None:
     size, most = _size(details), details.get("max_instances")
     if size is None or not isinstance(most, int):
         return None  # instances of images that the objects choose
-    month = round(most * prices.month_at_full_load(size), 2)
+    month = round(most * month_at_full_load(size), 2)
     return Cost(month, f"at most ${month:,.2f}: {most} instances under full load")
 
 

@@ -41,6 +41,7 @@ class Meter(StrEnum):
     STORED = "R2: stored"
     CLASS_A = "R2: class A operations"
     CLASS_B = "R2: class B operations"
+    KEYS_STORED = "KV: stored"
     KEY_READS = "KV: reads"
     KEY_WRITES = "KV: writes"
     QUEUE_OPERATIONS = "Queues: operations"
@@ -83,6 +84,7 @@ PRICES: Final[Mapping[Meter, Price]] = {
     Meter.STORED: Price(0.015, "GB-month", included=10, whole=True),
     Meter.CLASS_A: Price(4.5, "operation", MILLION, included=MILLION, whole=True),
     Meter.CLASS_B: Price(0.36, "operation", MILLION, included=10 * MILLION, whole=True),
+    Meter.KEYS_STORED: Price(0.5, "GB-month", included=1),
     Meter.KEY_READS: Price(0.5, "key", MILLION, included=10 * MILLION),
     Meter.KEY_WRITES: Price(5, "key", MILLION, included=MILLION),
     Meter.QUEUE_OPERATIONS: Price(0.4, "operation", MILLION, included=MILLION),
@@ -107,10 +109,3 @@ def month_at_full_load(size: Size) -> float:
     """Return the US dollars of one instance that runs and computes for a whole month, with nothing included."""
     second = size.memory_mib / 1024 * GIB_SECOND + size.vcpu * VCPU_SECOND + size.disk_mb / 1000 * GB_SECOND
     return second * MONTH_SECONDS
-
-
-R2_STORAGE_GB_MONTH: Final = 0.015
-"""Of the standard class. This and the next: Cloudflare's pricing pages, 2026-11-18."""
-KV_STORAGE_GB_MONTH: Final = 0.50
-CERTIFICATES_MONTH: Final = 10.0
-"""Advanced Certificate Manager for a zone, however many packs it has. Source: Cloudflare's plans page, 2026-11-18."""

@@ -7,6 +7,7 @@ fields, pages past what is allowed. Nobody's forge is asked.
 import json
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ class RefusedError(Exception):
 
 
 @dataclass
-class Forge:
+class Forge(ABC):
     """The state of a repository: requests by number, and their comments."""
 
     token: str = "stand_in_token_0123456789"
@@ -91,9 +92,9 @@ class Forge:
                 return answered
         raise RefusedError(404, "Not Found")
 
+    @abstractmethod
     def check(self, call: "Call") -> None:
         """Refuse who may not ask, or does not ask as one has to."""
-        raise NotImplementedError
 
     def write(self, call: "Call") -> str:
         """Return the text that is to be written."""
