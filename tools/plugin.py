@@ -20,7 +20,6 @@ from tools import command
 from tools.paths import ROOT
 
 FOLDER: Final = ROOT / "dist" / "plugin"
-VERSION: Final[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 PROGRAM: Final = "pulumi-resource-cloudflare-sandbox"
 MACHINES: Final = ("darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64")
 CHECKSUMS: Final = "checksums.txt"
@@ -40,7 +39,8 @@ def make(folder: Path = FOLDER) -> int:
     content = archive(_parts())
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    names = [f"{PROGRAM}-v{VERSION}-{machine}.tar.gz" for machine in MACHINES]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    names = [f"{PROGRAM}-v{version}-{machine}.tar.gz" for machine in MACHINES]
     for name in names:
         (folder / name).write_bytes(content)
     digest = hashlib.sha256(content).hexdigest()
