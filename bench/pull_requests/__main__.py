@@ -52,7 +52,6 @@ def shares(count: int) -> Shares:
 
 def main() -> int:
     """Run it, print what was seen, and return 1 when something is there that must not, or is not that must."""
-    loopback.enforce()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stacks", type=int, default=50)
     parser.add_argument("--parallel", type=int, default=4)
@@ -117,4 +116,5 @@ def github_address(github: GitHubStandIn, number: int) -> str:
 
 
 if __name__ == "__main__":
+    loopback.enforce()
     sys.exit(main())

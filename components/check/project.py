@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from ..errors import UserError
-from ..facts.stack import Container, Fact, Image, Stack
+from ..facts.stack import Container, Fact, Image, Stack, lower
 from ..platform.sdk import MAIN_CLASS
 from ..platform.sdk_support import PACKAGE
 from ..rules import MANDATORY, NOTE, Finding, check, valid_overrides
@@ -62,7 +62,7 @@ def check_path(
     projects: list[Path] = []
     for config, stack, own in stacks(files, path):
         projects.append(config)
-        judged = replace(stack, docker=docker, budget=budget)
+        judged = replace(stack, docker=docker, budget=lower(budget, stack.budget))
         for finding in check(judged, today=today, overrides={**own, **chosen}):
             # Environments that inherit a mistake make it once.
             found.setdefault((finding.rule, finding.where, finding.what), finding)

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, Final
 
 from ..errors import UserError
-from ..facts.stack import Fact
+from ..facts.stack import Fact, lower
 from ..rules import MANDATORY, Finding, Rule, Stack, graded, judged, rules
 from ..rules.exceptions import Exemption, exemption
 from ..rules.finding import OFF
@@ -109,16 +109,12 @@ class Pack:
         found = {
             _key(each[0]): each
             for stack, places in facts.stacks(resources)
-            for each in self._judged(tell(replace(stack, budget=self._lower(stack.budget))), places)
+            for each in self._judged(tell(replace(stack, budget=lower(stack.budget, self.budget))), places)
             if _key(each[0]) not in self._told
         }
         late = [each.expired() for each in self.exemptions if each.expires < self.today]
         whole = [*found.values(), *((each, "") for each in late if self.exceptions_level != OFF)]
         return [self._report(finding, urn) for finding, urn in whole]
-
-    def _lower(self, said: Fact[float] | None) -> Fact[float] | None:
-        """Return the lower one of the budgets that settings and the configuration of the policies name."""
-        return min((each for each in (said, self.budget) if each), key=lambda each: each.value, default=None)
 
     def _judged(self, stack: Stack, places: Places) -> Iterator[tuple[Finding, str]]:
         valid = [each for each in self.exemptions if each.expires >= self.today]

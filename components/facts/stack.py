@@ -402,3 +402,8 @@ class Stack(_Facts):
     tools: Tools = field(default_factory=Tools)
     drift: tuple[Fact[str], ...] | None = None
     """Settings about which a wrangler configuration beside them says otherwise: `file place` each."""
+
+
+def lower(*budgets: Fact[float] | None) -> Fact[float] | None:
+    """Return the lowest of the budgets that were said."""
+    return min((each for each in budgets if each), key=lambda each: each.value, default=None)

@@ -63,7 +63,7 @@ def test_a_process_serves_the_pack_on_loopback_and_ends_when_told():
         answer = engine.Analyze(asked(encode({"enabled": True})), timeout=20)
         process.terminate()
         assert process.wait(10) == 0
-    assert (info.name, len(info.policies)) == (NAME, len(rules()) + 1)
+    assert (info.name, len(info.policies)) == (NAME, len(rules()) + 2)  # and those about exceptions and the account
     (found,) = answer.diagnostics
     assert (found.policyName, found.urn, found.enforcementLevel) == (
         "storage-public-bucket",

@@ -39,6 +39,13 @@ def test_nobody_is_let_in_by_default_and_that_is_said():
     assert AccessSettings.parse({"zero_trust": TRUST}).warning is None
 
 
+def test_the_day_that_a_key_was_made_stays_here():
+    (key,) = AccessSettings.parse({"api_keys": {"ci": {**KEY, "created": "2026-11-18"}}}).api_keys.values()
+    assert key.created == "2026-11-18"
+    with pytest.raises(SettingsError, match=r"api_keys\.ci\.created: "):
+        AccessSettings.parse(with_key(created="lately"))
+
+
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
