@@ -92,12 +92,6 @@ def tag(version: str, variant: str = "default") -> str:
     return version if variant == "default" else f"{version}-{variant}"
 
 
-def split_tag(text: str) -> tuple[str, str]:
-    """Divide a tag into version and variant."""
-    version, _, variant = text.partition("-")
-    return version, variant or "default"
-
-
 def available(version: str) -> list[str]:
     """Return the variants of a version."""
     found = release(version) or (0, 12, 0)
